@@ -6,8 +6,13 @@ const everywhere = [
   'test/**/*.test.ts',
   'bench/**/*.test.ts',
 ];
-// They hold processes or threads for the length of a file, in modules that files share.
-const apart = ['services/webhooks/src/transforms/**/*.test.ts', 'packages/sandbox/**/*.test.ts'];
+// They hold processes or threads for the length of a file, in modules that files share, or collect garbage to measure
+// the heap, which takes long beside what other files have left in it.
+const apart = [
+  'services/webhooks/src/transforms/**/*.test.ts',
+  'packages/sandbox/**/*.test.ts',
+  'services/tasks/test/search-memory.test.ts',
+];
 // Minutes of processor time each, so they have commands of their own: npm run test:browser, every page of the console
 // and the portal in a real browser; npm run test:programs, the command as it is built, several processes, the guides
 // word for word, and a walk through every operation with every kind of credential.
@@ -25,13 +30,22 @@ const attacks = ['apps/server/test/attacks/*.test.ts'];
 // So do these: npm run test:packed, npm run test:image.
 const exclude = ['**/node_modules/**', 'test/packed/**', 'test/image/**', 'bench/data/**'];
 
+// They start processes and browsers, each of which takes many times as long on a machine that is busy: these end what
+// hangs, and no test relies on them. What a test says about time it measures.
+const patience = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
+};
+
 // Modules are loaded once for each worker, not once for each file: loading them took longer than most tests.
 export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,
-    expect: { poll: { timeout: 20_000 } }, // a browser beside everything else that is tested takes its time
+    hookTimeout: 60_000, // some open a server, of which the first loads all modules
+    expect: { poll: { timeout: 20_000 } }, // a server beside everything else that is tested takes its time
     sequence: { sequencer: LongFirst },
     reporters: ['default', './test/overdue-reporter.ts', './test/retry-reporter.ts'],
     setupFiles: ['./test/property-limits.ts', './test/answer-check.ts'],
@@ -47,7 +61,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'apart', isolate: true, include: apart, exclude } },
-      { extends: true, test: { name: 'pages', isolate: false, include: pages, exclude } },
+      { extends: true, test: { name: 'pages', isolate: false, include: pages, exclude, ...patience } },
       {
         extends: true,
         test: {
@@ -55,6 +69,7 @@ export default defineConfig({
           isolate: false,
           include: programs,
           exclude,
+          ...patience,
           globalSetup: './test/build-programs.ts',
         },
       },

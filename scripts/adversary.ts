@@ -18,9 +18,11 @@ const suites = [
   'packages/streams/test/adversary.test.ts',
   'packages/table/test/adversary.test.ts',
   'services/tasks/test/model.test.ts',
+  'services/tasks/test/processes.test.ts',
   'services/inbox/test/oracle.test.ts',
   'services/webhooks/test/adversary.test.ts',
   'services/webhooks/test/insight.test.ts',
+  'services/agents/test/adversary.test.ts',
   'services/agents/test/quota.test.ts',
 ];
 const names = 'seed|a store that fails|a store with transient failures|when responses are lost';
@@ -66,6 +68,9 @@ if (!(minutes > 0) || !Number.isInteger(firstSeed) || firstSeed < 1) {
       if (hasHeld) continue;
       if (missing.length > 0) console.error(`no test of ${missing.join(', ')} matches its name`);
       else console.error(lines.join('').slice(-6000));
+      // With the same seed, the same things go wrong as long as the store answers in the same order.
+      console.error(`Again: npm run adversary -- --seed ${seed} --minutes 0.01`);
+      console.error(`One suite: STAK_ADVERSARY_SEED=${seed} npx vitest run SUITE -t '${names}'`);
       process.exitCode = 1;
       break;
     }

@@ -11,7 +11,7 @@ type Operation = {
   'x-any-method'?: true;
   responses: Record<string, { description: string; content?: Record<string, Media> }>;
 };
-type Document = { paths: Paths; components?: { schemas?: object } };
+type Document = { paths: Paths; components?: { schemas?: Record<string, unknown> } };
 type Paths = Record<string, Record<string, Operation>>;
 type Fetch = (request: Request, ...rest: unknown[]) => Response | Promise<Response>;
 type App = {
@@ -22,18 +22,34 @@ type App = {
 type Checked = { find(method: string, path: string): Operation | undefined; validator: Validator };
 type Validator = (schema: unknown) => ValidateFunction;
 
-const shared = globalThis as { stakAnswerFailures?: string[] };
-const failures = shared.stakAnswerFailures ?? watch(); // workers keep their modules, and run this for each file
+// Workers keep their modules, but run this one again for each file: what it keeps for all of them is here.
+type Shared = {
+  failures: string[];
+  documents: Map<string, Promise<Checked>>; // by what they are made of
+  parts: WeakMap<object, number>; // schemas, numbered
+  lastPart: number;
+  validators: Map<string, ValidateFunction>;
+  compile: Promise<(schema: object) => ValidateFunction> | undefined;
+};
+const global = globalThis as { stakAnswers?: Shared };
+const shared = global.stakAnswers ?? watch();
 
-function watch(): string[] {
-  const list: string[] = [];
-  shared.stakAnswerFailures = list;
-  subscribe('stak:http:api', message => void checkAnswers((message as { app: App }).app, list));
-  return list;
+function watch(): Shared {
+  const made: Shared = {
+    failures: [],
+    documents: new Map(),
+    parts: new WeakMap(),
+    lastPart: 0,
+    validators: new Map(),
+    compile: undefined,
+  };
+  global.stakAnswers = made;
+  subscribe('stak:http:api', message => void checkAnswers((message as { app: App }).app, made.failures));
+  return made;
 }
 
 function report(): void {
-  const found = [...new Set(failures.splice(0))];
+  const found = [...new Set(shared.failures.splice(0))];
   if (found.length > 0) throw new Error(`Answers that the document does not have:\n${found.join('\n')}`);
 }
 afterEach(report);
@@ -86,20 +102,35 @@ function judge(
 }
 
 type Documented = { method: string; path: string; responses: Operation['responses'] };
+const documentsKept = 20;
 
-// APIs with the same routes and the same problems have the same document: most tests open the same few over and over.
-const known = new Map<string, Promise<Checked>>();
-
+// Most tests open the same few APIs over and over: the document of each is made once, and to make it takes a second. It
+// is another one if anything else is answered: another path, another problem, or another schema.
 function readDocument(app: App): Promise<Checked> {
   const key = JSON.stringify(
     app.openAPIRegistry.definitions.map(one => {
       const { method, path, responses = {} } = (one as { route?: Partial<Documented> }).route ?? {};
-      return [method, path, ...Object.values(responses).map(({ description }) => description)];
+      const answers = Object.entries(responses).map(([status, { description, content = {} }]) => [
+        status,
+        description,
+        ...Object.entries(content).map(([type, { schema }]) => [type, numberOf(schema)]),
+      ]);
+      return [method, path, ...answers];
     }),
   );
-  const reading = known.get(key) ?? prepare(app);
-  known.set(key, reading);
+  const { documents } = shared;
+  const reading = documents.get(key) ?? prepare(app);
+  documents.delete(key);
+  documents.set(key, reading); // as the last one
+  if (documents.size > documentsKept) documents.delete(documents.keys().next().value!);
   return reading;
+}
+
+function numberOf(schema: unknown): number {
+  if (typeof schema !== 'object' || schema === null) return 0;
+  const number = shared.parts.get(schema) ?? ++shared.lastPart;
+  shared.parts.set(schema, number);
+  return number;
 }
 
 async function prepare(app: App): Promise<Checked> {
@@ -124,25 +155,49 @@ async function prepare(app: App): Promise<Checked> {
       }
       return undefined;
     },
-    validator: await createValidator(JSON.stringify(document.components?.schemas ?? {})),
+    validator: await createValidator(document.components?.schemas ?? {}),
   };
 }
 
-// By the text of the schema: most answers are the same problem, and to compile a schema takes longer than to check it.
-const validators = new Map<string, ValidateFunction>();
-
-async function createValidator(schemas: string): Promise<Validator> {
-  const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const { default: addFormats } = await import('ajv-formats');
-  const ajv = new Ajv2020({ strict: false, code: { optimize: false } });
-  addFormats.default(ajv);
+async function createValidator(named: Record<string, unknown>): Promise<Validator> {
+  shared.compile ??= createCompiler();
+  const compile = await shared.compile;
+  const known = new WeakMap<object, ValidateFunction>();
   return schema => {
-    const text = JSON.stringify(schema);
-    const whole = text.includes('"$ref"') ? `{"allOf":[${text}],"components":{"schemas":${schemas}}}` : text;
-    const isValid = validators.get(whole) ?? ajv.compile(JSON.parse(whole) as object);
-    validators.set(whole, isValid);
+    const before = known.get(schema as object);
+    if (before) return before;
+    // By its text: most answers are the same problem, and to compile a schema takes longer than to check it.
+    const schemas = mentioned(schema, named);
+    const text = JSON.stringify(
+      schemas === undefined ? schema : { allOf: [schema], components: { schemas } },
+    );
+    const isValid = shared.validators.get(text) ?? compile(JSON.parse(text) as object);
+    shared.validators.set(text, isValid);
+    known.set(schema as object, isValid);
     return isValid;
   };
+}
+
+// The named schemas that it refers to, and that these refer to.
+function mentioned(schema: unknown, named: Record<string, unknown>): Record<string, unknown> | undefined {
+  const found = new Map<string, unknown>();
+  const look = (at: unknown) => {
+    for (const [, name] of JSON.stringify(at).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (found.has(name!)) continue;
+      found.set(name!, named[name!]);
+      look(named[name!] ?? {});
+    }
+  };
+  look(schema);
+  return found.size > 0 ? Object.fromEntries(found) : undefined;
+}
+
+async function createCompiler(): Promise<(schema: object) => ValidateFunction> {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const { default: addFormats } = await import('ajv-formats');
+  const ajv = new Ajv2020({ strict: false, code: { optimize: false }, addUsedSchema: false });
+  addFormats.default(ajv);
+  return schema => ajv.compile(schema);
 }
 
 const countParts = (path: string): number => path.split('/').length;

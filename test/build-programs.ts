@@ -13,6 +13,7 @@ export const builtCommand = join(folder, 'main.mjs');
 const programs = [
   'apps/server/test/backup/backup-process.ts',
   'packages/engine/test/crash/peer-process.ts',
+  'packages/engine/test/crash/peer-thread.ts',
   'packages/engine/test/crash/store-process.ts',
   'packages/engine/test/crash/writer-process.ts',
   'services/lake/test/kill-child.ts',

@@ -1,7 +1,7 @@
 import { storageTable } from '@stak/accounts';
 import { type AnyEndpoint, type Authenticate, withProblems } from '@stak/http';
 import type { ErrorCatalogue, Worker } from '@stak/kit';
-import type { Alarm, FollowerOptions, Subscription } from '@stak/streams';
+import type { FollowerOptions, Subscription } from '@stak/streams';
 import type { AnyTable } from '@stak/table';
 import { downloadEndpoint } from './archive/download.ts';
 import { withTrail } from './audit-trail.ts';
@@ -31,7 +31,6 @@ export type Services = {
   storage: OpenServices['storage'];
   portalPageOf: OpenServices['tenants']['portalPageOf']; // for the portal page of a tenant
   authenticate: Authenticate;
-  onAlarm(alarm: Alarm): void; // a consumer has lost records
   lakeConsumers: readonly { name: string }[]; // in the lake's own thread
   // Prepares what the first request needs. The tables exist already.
   prepare(): Promise<void>;
@@ -51,7 +50,6 @@ export function composeServices(deps: ComposeDeps): Services {
     all,
     storage,
     portalPageOf: tenants.portalPageOf,
-    onAlarm: alarm => lake?.onAlarm(alarm),
     lakeConsumers: lake?.consumers ?? [],
     ownEndpoints: verified(createOwnEndpoints(deps, services, { all, explorer })),
     ...(explorer && { explorer }),

@@ -42,7 +42,7 @@ const address = z
   .refine(({ port }) => port <= 65_535, 'must be host:port, like 127.0.0.1:9100');
 
 // Not an e-mail address: sign-up does not prove who owns it.
-const accountId = z.string().regex(/^usr_[0-9a-z]+$/, 'must be off, or ids of accounts, like usr_…');
+const accountId = z.string().regex(/^usr_[0-9A-Za-z_-]+$/, 'must be off, or ids of accounts, like usr_…');
 
 const tablePrefix = z
   .string()

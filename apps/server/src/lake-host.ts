@@ -81,12 +81,12 @@ export type LakeHostDeps = {
   clock: Clock;
   log: Logger;
   restAfterMs?: number | undefined;
-  program?: URL;
+  program?: URL | undefined;
   stopMs?: number; // time to finish its work
   heapMb?: number;
 };
 
-type ServerDeps = Pick<LakeHostDeps, 'client' | 'source' | 'clock' | 'log' | 'restAfterMs'>;
+type ServerDeps = Pick<LakeHostDeps, 'client' | 'source' | 'clock' | 'log' | 'restAfterMs' | 'program'>;
 
 // For the lake of this server.
 export const hostLake = (

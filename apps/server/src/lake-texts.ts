@@ -4,7 +4,7 @@ import { createRecentMap } from '@stak/kit';
 import type { Owner, Texts } from '@stak/lake/maintenance';
 import type { Attributes, ItemOf, Store } from '@stak/table';
 import { tenant } from '@stak/tenants/tables';
-import { type Payload, payload, sourceById } from '@stak/webhooks/tables';
+import { findOwnerOfSource, type Payload, payload } from '@stak/webhooks/tables';
 
 // Finds the owner of a conversation's turn or a webhook's body, and whether that account wants it in the lake. The
 // items themselves do not contain it. Reads only tables, so that a thread without services can use it.
@@ -28,10 +28,7 @@ export function createTexts(store: Store): Texts {
   }
 
   const accountOfSource = (sourceId: string) =>
-    accountOf(
-      `source ${sourceId}`,
-      async () => (await store.query(sourceById, { sourceId }, { limit: 1 })).items[0]?.userId,
-    );
+    accountOf(`source ${sourceId}`, () => findOwnerOfSource(store, sourceId));
   const accountOfTenant = (tenant_id: string) =>
     accountOf(`tenant ${tenant_id}`, async () => (await store.get(tenant, { tenant_id }))?.account_id);
 

@@ -71,7 +71,6 @@ const consumers = lake.subscriptions.map(subscription =>
     log,
     clock,
     checkpointMs,
-    onAlarm: lake.onAlarm,
   }),
 );
 let wakes = 0;

@@ -14,6 +14,7 @@ export type Measured = {
   storage(): Promise<{ services: readonly { service: string; bytes: number }[] }>;
   consumers(): readonly { name: string; counters: Counters; shards: number }[];
   setAside(): Promise<readonly string[]>; // consumers with dead letters
+  missed(): Promise<readonly string[]>; // consumers that have lost changes
   backup?(): BackupState | undefined; // in the process that ships it
   token: string | undefined;
   isProduction: boolean;
@@ -156,18 +157,21 @@ function exposeStorage(registers: Registry[], { storage }: Measured): void {
   });
 }
 
-function exposeLetters(registers: Registry[], { setAside }: Measured): void {
-  new Gauge({
-    name: 'stak_stream_dead_letters',
-    help: 'Consumers that have records set aside (1)',
-    labelNames: ['consumer'],
-    registers,
-    aggregator: 'max', // every process reads the same letters
-    async collect() {
-      this.reset();
-      for (const consumer of await setAside()) this.set({ consumer }, 1);
-    },
-  });
+function exposeLetters(registers: Registry[], { setAside, missed }: Measured): void {
+  const expose = (name: string, help: string, read: () => Promise<readonly string[]>) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['consumer'],
+      registers,
+      aggregator: 'max', // every process reads the same
+      async collect() {
+        this.reset();
+        for (const consumer of await read()) this.set({ consumer }, 1);
+      },
+    });
+  expose('stak_stream_dead_letters', 'Consumers that have records set aside (1)', setAside);
+  expose('stak_stream_missed', 'Consumers that have lost changes (1)', missed);
 }
 
 // Only the process that ships has values.

@@ -128,6 +128,7 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
       const found = await store.get(servingProcess, { id: other }, { consistent: true });
       return !found || (canJudge(atMs) && !isAlive(found, atMs));
     },
+    aliveUntilMs: () => aliveUntilMs,
     onGone(listener) {
       const heard = () => listener('');
       listeners.add(heard);

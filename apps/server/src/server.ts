@@ -18,23 +18,17 @@ import {
   type WorkerState,
   watchEventLoop,
 } from '@stak/kit';
-import {
-  createConsumer,
-  createDeadLetterWatch,
-  createFollower,
-  type Subscription,
-  streamsTable,
-} from '@stak/streams';
-import { createCursors, createLedger, createStore, createTables, type Ledger, type Store } from '@stak/table';
+import { createFollower, streamsTable } from '@stak/streams';
+import { createCursors, createLedger, createStore, createTables, type Ledger } from '@stak/table';
 import { localUrlOf, urlOf } from './address.ts';
 import { requireArrived } from './archive/arrival.ts';
 import { answerMigration, describeTarget, followMove, readMove, watchMove } from './archive/move.ts';
 import { startBackup } from './backup/backup-host.ts';
 import { composeServices, type Services } from './compose.ts';
 import type { ServerConfig } from './config.ts';
+import { checkpointMs, createConsumers } from './consumers.ts';
 import { type Database, type DatabaseOptions, noteOtherPrefixes, openDatabase } from './database.ts';
-import { UsageError } from './errors.ts';
-import { hostLake } from './lake-host.ts';
+import { hostLake, type LakeHostDeps } from './lake-host.ts';
 import { isInMemory, openLake } from './lake-objects.ts';
 import { mountMcp } from './mcp.ts';
 import { createMetrics } from './metrics.ts';
@@ -65,7 +59,7 @@ export type ServerOptions = {
   extend?: (app: Api['app'], services: Services) => void; // adds pages; a bench adds what it compares us with
   onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition uses
   keepsLake?: boolean; // false: another process of this server maintains it, and this one only reads it
-  lakeRestAfterMs?: number; // its thread ends when it had nothing to do for so long
+  lakeThread?: Pick<LakeHostDeps, 'program' | 'restAfterMs'>; // tests run one that is built, and let it rest sooner
   workers?: readonly Worker[]; // tests add some
   storeWithinMs?: number; // how long a start waits for a store that is throttled or away
 };
@@ -113,7 +107,8 @@ async function startOn(
     if (late.length === 0) await presence?.leave();
   };
 
-  const streams = createConsumers(database, config, services, { store: base.store, clock, log });
+  const { owners } = base;
+  const streams = createConsumers(database, config, services, { store: base.store, owners, clock, log });
   const backup = keepsLake ? await startBackup(database, config, { clock, log, keys }) : undefined;
   const metrics = createMetrics();
   const eventLoop = watchEventLoop({ log });
@@ -139,6 +134,7 @@ async function startOn(
     storage: services.storage.readAll,
     consumers: () => [...streams.states(), ...(lakeHost?.consumers() ?? [])],
     setAside: streams.letters.read,
+    missed: async () => (await streams.missed.read()).map(({ consumer }) => consumer),
     ...(backup && { backup: backup.state }),
     token: config.metricsToken,
     isProduction: config.isProduction,
@@ -224,6 +220,7 @@ function readinessChecks(
     warnings: {
       // An effect is missing until an operator has handled the record.
       dead_letters: async () => ((await streams.letters.read()).length > 0 ? 'degraded' : undefined),
+      missed_changes: async () => ((await streams.missed.read()).length > 0 ? 'degraded' : undefined),
       ...(presence && { public_url: presence.check }),
       ...(backup && { backup: backup.check }),
       // SQL and insights use what the lake has written so far.
@@ -240,7 +237,7 @@ type Base = Awaited<ReturnType<typeof openBase>>;
 async function openBase(
   database: Database,
   config: ServerConfig,
-  { log, clock, keepsLake = true, lakeRestAfterMs }: StartOptions,
+  { log, clock, keepsLake = true, lakeThread }: StartOptions,
 ) {
   const { client, peers } = database;
   const keys = await readSecretKeys(config);
@@ -271,7 +268,7 @@ async function openBase(
           clock,
           log,
           checkpointMs,
-          restAfterMs: lakeRestAfterMs,
+          ...lakeThread,
         })
       : undefined;
   return {
@@ -341,60 +338,3 @@ async function prepareStore(
   });
   await services.prepare().catch(explainSeal);
 }
-
-// The consumers of the tables' streams, and the followers of every process.
-function createConsumers(
-  database: Database,
-  config: ServerConfig,
-  services: Services,
-  { store, clock, log }: { store: Store; clock: Clock; log: Logger },
-) {
-  const { source } = database;
-  const { all } = services;
-  const followers = all
-    .flatMap(service => service.followers ?? [])
-    .filter(({ skipIfPolled }) => source.waitForChange !== undefined || !skipIfPolled);
-  const subscriptions = all.flatMap(service => service.subscriptions);
-  checkLambdaConsumers(config, subscriptions);
-  const letters = createDeadLetterWatch({
-    store,
-    clock,
-    log,
-    consumers: [...subscriptions, ...services.lakeConsumers].map(({ name }) => name),
-  });
-  const consumers = subscriptions.map(subscription =>
-    createConsumer({
-      subscription,
-      source: database.source,
-      client: database.client,
-      owners: database.owners, // if dead processes cannot be noticed, shards have short leases of their own
-      log,
-      clock,
-      checkpointMs,
-      isElsewhere: config.lambdaConsumers.includes(subscription.name),
-      onAlarm: alarm => (alarm.kind === 'set_aside' ? letters.note() : services.onAlarm(alarm)),
-    }),
-  );
-  const states = () =>
-    consumers.map(({ name, counters, shards }) => ({ name, counters: counters(), shards: shards() }));
-  return { consumers, followers, letters, states };
-}
-
-// The effects of a consumer that does not run would be lost, so a wrong name is an error.
-function checkLambdaConsumers(
-  { lambdaConsumers, store }: ServerConfig,
-  subscriptions: readonly Subscription[],
-): void {
-  if (lambdaConsumers.length > 0 && store.kind !== 'aws')
-    throw new UsageError(
-      'STAK_LAMBDA_CONSUMERS needs STAK_STORE=aws: Lambda functions cannot follow a folder',
-    );
-  const able = subscriptions.filter(({ needsConsumer }) => !needsConsumer).map(({ name }) => name);
-  const unable = lambdaConsumers.find(name => !able.includes(name));
-  if (unable !== undefined)
-    throw new UsageError(
-      `STAK_LAMBDA_CONSUMERS: "${unable}" does not run in Lambda; these do: ${able.sort().join(', ')}`,
-    );
-}
-
-const checkpointMs = 1000; // of a stream: what a crash repeats, for one write a second instead of one per change

@@ -22,7 +22,6 @@ import {
 import { createLake, createLakeReader, type LakeDeps } from '@stak/lake';
 import { createMailer } from '@stak/mail';
 import { createOutbound, type Outbound } from '@stak/outbound';
-import type { Alarm } from '@stak/streams';
 import type { Cursors, DynamoClient, Store } from '@stak/table';
 import { createTasks } from '@stak/tasks';
 import { createTenants, type Eraser, type Tenants } from '@stak/tenants';
@@ -98,7 +97,7 @@ type Lake = Pick<
   | 'eraser'
   | 'query'
   | 'close'
-> & { onAlarm(alarm: Alarm): void };
+>;
 
 // Services use each other only through the functions that they are given here.
 export type OpenServices = {
@@ -356,5 +355,5 @@ function openLake(
     enterTenant: enterTenantOf(services),
     queryLimits: async (accountId: string) => (await services.accounts.readPlan(accountId)).query,
   };
-  return wake ? { ...createLakeReader({ ...lakeDeps, wake }), onAlarm() {} } : createLake(lakeDeps);
+  return wake ? createLakeReader({ ...lakeDeps, wake }) : createLake(lakeDeps);
 }

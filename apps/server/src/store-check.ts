@@ -73,12 +73,16 @@ export async function retryWhileUnavailable<T>(
     try {
       return await work();
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isUnavailable(error) || lacksCredentials(error)) throw error;
       if (clock.now() >= endsMs) throw storeIsAway(error, withinMs);
       log.warn({ err: error }, 'the store does not answer; the server starts when it does');
       await clock.sleep(startPauseMs);
     }
 }
+
+// A start without credentials fails at once, so that the operator sees why.
+const lacksCredentials = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'CredentialsProviderError' || lacksCredentials(error.cause));
 
 const storeIsAway = (error: unknown, withinMs: number): UsageError => {
   const { message, name } = error as Error; // that of a refused connection has no words

@@ -7,6 +7,7 @@ import { runCommand } from '../src/command-line.ts';
 
 // Built before the tests, by test/build-programs.ts.
 export const bin = fileURLToPath(new URL('../../.test/dist/main.mjs', import.meta.url));
+export const lakeProgram = new URL('../../.test/dist/lake-thread.mjs', import.meta.url);
 const running = new Set<ChildProcess>();
 
 export type Run = { child: ChildProcess; stdout: string; stderr: string; code: Promise<number | null> };

@@ -286,7 +286,7 @@ describe('a server', () => {
       expect(server.services.explorer).toBeUndefined();
       expect(server.routes.filter(({ path }) => path.startsWith('/v1/tables'))).toEqual([]);
     } finally {
-      await server.stop();
+      await server.stop({ isAtOnce: true });
     }
   });
 

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { emailLock, profile } from '@stak/accounts/tables';
 import { createEngine } from '@stak/engine';
@@ -139,8 +140,19 @@ export const storedAs = (entity: AnyEntity, values: object): Stored => [
   entity.table.name,
   put(entity, values),
 ];
-export const ofMallory = (): Stored[] =>
-  person('mallory').map(([entity, values]) => storedAs(entity, values));
+const mallorys = person('mallory').map(([entity, values]) => storedAs(entity, values));
+export const ofMallory = (): Stored[] => structuredClone(mallorys);
+
+// Most archives have the same tables but for one.
+const known = new Map<string, { content: Buffer; sha256: string }>();
+function packed(text: string): { content: Buffer; sha256: string } {
+  const before = known.get(text);
+  if (before) return before;
+  const content = gzipSync(text);
+  const made = { content, sha256: createHash('sha256').update(content).digest('hex') };
+  known.set(text, made);
+  return made;
+}
 
 export async function writeArchive(
   items: readonly Stored[],
@@ -149,10 +161,9 @@ export async function writeArchive(
   const tables: Manifest['tables'] = {};
   for (const name of new Set(items.map(([table]) => table))) {
     const lines = items.filter(([table]) => table === name).map(([, item]) => JSON.stringify(tagItem(item)));
-    const content = gzipSync(`${lines.join('\n')}\n`);
+    const { content, sha256 } = packed(`${lines.join('\n')}\n`);
     const file = `${name}-00001.ndjson.gz`;
     await writeFile(join(folder, file), content);
-    const sha256 = createHash('sha256').update(content).digest('hex');
     tables[name] = { isWhole: true, parts: [{ file, items: lines.length, sha256 }] };
   }
   const manifest: Manifest = {
@@ -208,7 +219,8 @@ export async function attack(
     (thrown: Error) => thrown.message,
   );
   const after = await allItems(engine.client);
-  for (const [key, item] of before) expect(after.get(key), key).toEqual(item);
+  for (const [key, item] of before)
+    if (!isDeepStrictEqual(after.get(key), item)) expect(after.get(key), key).toEqual(item); // says where
   const added = [...after].filter(([key]) => !before.has(key));
   for (const [key, item] of added) await engine.client.delete(keyOf(key, item));
   return {

@@ -7,6 +7,7 @@ import type { createLakeReader } from '@stak/lake';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
+import { lakeProgram } from './command.ts';
 
 const patience = { timeout: 60_000, interval: 500 };
 
@@ -14,7 +15,11 @@ async function open() {
   const folder = await mkdtemp(join(tmpdir(), 'stak-texts-'));
   const server = await startServer(
     readServerConfig({ path: join(folder, 'data'), port: 0, demo: false }, {}),
-    { log: createLogger({ level: 'silent' }), passwordCost: { logN: 4, r: 8, p: 1 } },
+    {
+      log: createLogger({ level: 'silent' }),
+      passwordCost: { logN: 4, r: 8, p: 1 },
+      lakeThread: { program: lakeProgram },
+    },
   );
   onTestFinished(async () => {
     await server.stop();

@@ -9,6 +9,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { createLakeHost, type LakeThreadSettings } from '../src/lake-host.ts';
 import { startServer } from '../src/server.ts';
+import { lakeProgram } from './command.ts';
 
 const log = createLogger({ level: 'silent' });
 
@@ -217,7 +218,7 @@ test('an idle thread ends, and starts again for the next change', async () => {
   const server = await startServer(readServerConfig({ path, port: 0, demo: false }, {}), {
     log,
     passwordCost: { logN: 4, r: 8, p: 1 },
-    lakeRestAfterMs: 2000,
+    lakeThread: { program: lakeProgram, restAfterMs: 2000 },
   });
   onTestFinished(async () => void (await server.stop()));
   const { data } = await createClient({ baseUrl: server.url }).accounts.signUp({

@@ -53,7 +53,7 @@ test('metrics are for this machine, or for callers with the token', async () => 
   const open = async (env: Record<string, string>) => {
     const config = readServerConfig({ port: 0, memory: true }, { STAK_LAKE: 'off', ...env });
     const server = await startServer(config, { log });
-    onTestFinished(async () => void (await server.stop()));
+    onTestFinished(async () => void (await server.stop({ isAtOnce: true })));
     return async (headers: Record<string, string>) =>
       (await fetch(`${server.localUrl}/metrics`, { headers })).status;
   };
@@ -91,6 +91,7 @@ test('metrics of several processes are summed, except for the longest delay and 
       storage: async () => ({ services: [{ service: 'inbox', bytes: 10 }] }),
       consumers: () => [],
       setAside: async () => ['consumer'],
+      missed: async () => ['late'],
       token: undefined,
       isProduction: false,
       supervised,
@@ -108,6 +109,7 @@ test('metrics of several processes are summed, except for the longest delay and 
     'stak_worker_restarts_total{worker="deliveries"} 4',
     'stak_storage_bytes{service="inbox"} 10',
     'stak_stream_dead_letters{consumer="consumer"} 1',
+    'stak_stream_missed{consumer="late"} 1',
   ])
     expect(text.split('\n')).toContain(line);
   // The process that is asked is always in the sum, even if none has the time to answer.

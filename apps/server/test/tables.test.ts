@@ -8,9 +8,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { actions } from '../src/commands/tables-actions.ts';
 import { measureDesign } from '../src/costs.ts';
 import { designs } from '../src/designs.ts';
-import { type Finished, runHere } from './command.ts';
+import { bin, type Finished, runHere } from './command.ts';
 
-const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
 let folder: string;
 let design: string;
 let otherDesign: string;

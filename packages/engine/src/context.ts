@@ -4,6 +4,7 @@ import type { Gathering } from './storage/codec.ts';
 import type { SubmitOptions, Tx } from './storage/committer.ts';
 import type { Decode, Store } from './storage/store.ts';
 import type { Table } from './storage/table.ts';
+import type { RecentRecords } from './streams/recent-records.ts';
 import type { Item } from './values/attribute-value.ts';
 
 // Shared by all actions.
@@ -13,6 +14,7 @@ export type Context = {
   // Runs in the next group commit; resolves when it is on disk. Decide first, write afterwards: what `work`
   // throws before its first write rejects only this call.
   submit<T>(work: (tx: Tx) => T, options?: SubmitOptions): Promise<T>;
+  recentRecords: RecentRecords;
   now(): number;
   region: string;
   accountId: string;

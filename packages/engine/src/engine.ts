@@ -23,7 +23,8 @@ import { createWritePause, type WritePause } from './storage/write-pause.ts';
 import { createStreamHub } from './streams/hub.ts';
 import { rollShards } from './streams/lifecycle.ts';
 import { sequenceText } from './streams/names.ts';
-import type { LazyRecord } from './streams/records.ts';
+import { createRecentRecords } from './streams/recent-records.ts';
+import { changeSize, type LazyRecord } from './streams/records.ts';
 import { resumeMaintenance } from './tables/maintenance.ts';
 import { sweepExpired } from './ttl-sweeper.ts';
 import type { Operation } from './validation/operations.ts';
@@ -86,11 +87,13 @@ export async function createEngine(options: EngineOptions) {
     path === ':memory:'
       ? undefined
       : createJournal(store, { ...options.journal, now: () => clock.now(), isReader: readOnly, onError });
+  const recentRecords = createRecentRecords(changeSize);
   const pause = createWritePause(store, () => clock.now());
   const committer = createCommitter(
     store,
     {
-      committed(changes) {
+      committed(changes, appended) {
+        if (appended) recentRecords.add(appended);
         hub.notify(changes);
         peers.notifyCommit(changes);
       },
@@ -110,6 +113,7 @@ export async function createEngine(options: EngineOptions) {
     submit: readOnly
       ? () => Promise.reject(internalError('the store is opened for reading'))
       : committer.submit,
+    recentRecords,
     now: () => clock.now(),
     region: options.region ?? 'us-east-1',
     accountId: options.accountId ?? '123456789012',

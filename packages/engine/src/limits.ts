@@ -29,6 +29,8 @@ export const streamIteratorMs = 15 * 60_000;
 export const streamRecords = 1000;
 export const streamBytes = 1024 * 1024;
 
-// Of each shard, for readers that follow it closely.
-export const recentRecords = 500;
-export const recentBytes = 512 * 1024;
+// Records in memory, of each shard that is read. What this process has written is kept for readers that gather changes
+// for a second; what one of them has read, for others that are as far.
+export const recentWritten = { records: 10_000, bytes: 8 * 1024 * 1024 };
+export const recentRead = { records: 500, bytes: 512 * 1024 };
+export const recentShards = 64;

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createEngine, type Engine } from '../src/index.ts';
 import { openStore, readMeta } from '../src/storage/store.ts';
 import { type Peer, startPeer } from './crash/peers.ts';
+import { programOf } from './crash/program.ts';
 import { createRandom } from './crash/random.ts';
 import { hashTable, newIndex, streaming } from './engine-fixture.ts';
 
@@ -200,7 +201,8 @@ describe('processes on one folder', () => {
   });
 
   it('wake a reader in another thread', async () => {
-    const thread = new Worker(new URL('crash/peer-thread.mjs', import.meta.url), {
+    const [program] = programOf('peer-thread');
+    const thread = new Worker(program!, {
       workerData: { folder, TableName },
     });
     await once(thread, 'message');

@@ -63,6 +63,7 @@ export const unreadBytesAtOnce = 128 * 1024 * 1024; // of all responses: 128 lar
 export const unreadShareOfOne = 0.5; // of that for one address
 export const keepAliveMs = 65_000; // longer than a load balancer's 60 s, so that it never uses a closing socket
 export const connections = 10_000;
+export const crowdedShare = 0.9; // of these: then each new connection ends an idle one of the address that has the most
 export const drainMs = 10_000; // container runtimes kill 10 s (Docker) to 30 s (Kubernetes) after the signal
 export const readyMs = 2_000; // for one readiness check; a probe waits 1 to 5 seconds
 export const unavailableRetryS = 1; // after a 503 that says nothing else

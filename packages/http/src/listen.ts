@@ -31,6 +31,7 @@ export type ListenSettings = {
   headersMs?: number;
   requestMs?: number;
   checkMs?: number;
+  connections?: number;
   // Undefined behind our own proxy: all its connections have one address.
   connectionsPerAddress?: number;
 };
@@ -103,11 +104,16 @@ export async function listen(api: Listenable, settings: ListenSettings): Promise
     if (api.servePlain?.(request, response)) return;
     answer(request, response).catch((error: unknown) => abandon(error, request, response));
   };
-  server.maxConnections = limits.connections;
-  const isOneTooMany = countConnections(settings.connectionsPerAddress ?? Number.POSITIVE_INFINITY);
+  const most = settings.connections ?? limits.connections;
+  server.maxConnections = most;
+  const addresses = createAddressWatch(connections);
+  const isLimited = settings.connectionsPerAddress !== undefined;
   server.on('connection', socket => {
-    if (isOneTooMany(socket)) return refuseConnection('http.rate_limited', socket, ids.next('req'));
+    if (isLimited && addresses.count(socket) >= settings.connectionsPerAddress!)
+      return refuseConnection('http.rate_limited', socket, ids.next('req'));
+    if (isLimited && connections.size >= most * limits.crowdedShare) addresses.makeRoom();
     connections.set(socket, { waiting: 0 });
+    addresses.add(socket);
     socket.once('close', () => connections.delete(socket));
     readers.add(socket);
   });
@@ -261,19 +267,33 @@ function refusalOf(code: HttpErrorCode, requestId: string) {
   return { status: problem.status, headers, body: JSON.stringify(problem) };
 }
 
-// Returns whether the address of a new connection has reached its limit.
-function countConnections(most: number): (socket: Socket) => boolean {
-  const counts = new Map<string, number>();
-  return socket => {
-    const address = addressKey(clientAddress(socket.remoteAddress, undefined, 0));
-    const count = counts.get(address) ?? 0;
-    if (count >= most) return true;
-    counts.set(address, count + 1);
-    socket.once('close', () => {
-      const left = counts.get(address)! - 1;
-      if (left === 0) counts.delete(address);
-      else counts.set(address, left);
-    });
-    return false;
+// The connections of each address, the oldest first.
+function createAddressWatch(connections: Connections) {
+  const sockets = new Map<string, Set<Socket>>();
+  const addressOf = (socket: Socket) => addressKey(clientAddress(socket.remoteAddress, undefined, 0));
+  // It waits for nothing but its client: for a request, or for the rest of one.
+  const isIdle = (socket: Socket) => connections.get(socket)?.response?.req.complete !== true;
+
+  return {
+    count: (socket: Socket) => sockets.get(addressOf(socket))?.size ?? 0,
+    add(socket: Socket) {
+      const address = addressOf(socket);
+      const own = sockets.get(address) ?? new Set();
+      sockets.set(address, own.add(socket));
+      socket.once('close', () => {
+        own.delete(socket);
+        if (own.size === 0) sockets.delete(address);
+      });
+    },
+    // A few addresses cannot keep everybody else out by connections that they do not use.
+    makeRoom() {
+      let most: Socket[] = [];
+      for (const own of sockets.values()) {
+        if (own.size <= most.length) continue;
+        const idle = [...own].filter(socket => !socket.destroyed && isIdle(socket));
+        if (idle.length > most.length) most = idle;
+      }
+      most[0]?.destroy();
+    },
   };
 }

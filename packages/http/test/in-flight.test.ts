@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createInFlight } from '../src/in-flight.ts';
 import type { Problem } from '../src/index.ts';
@@ -151,6 +153,25 @@ describe('over the wire', () => {
     await first.closed;
     const retried = () => exchange(port, 'GET /healthz HTTP/1.1', 'Host: localhost', 'Connection: close');
     await expect.poll(retried).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it('a few addresses cannot keep others out by connections that they do not use', async () => {
+    const { port } = await serve(openShelf(), { connections: 20, connectionsPerAddress: 10 });
+    const idle = ['127.0.0.2', '127.0.0.3'].flatMap(localAddress =>
+      Array.from({ length: 9 }, () => connect({ port, host: '127.0.0.1', localAddress })),
+    );
+    const half = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.3' });
+    half.write(head(10));
+    for (const socket of [...idle, half]) socket.on('error', () => {});
+    await Promise.all([...idle, half].map(socket => once(socket, 'connect')));
+    for (let i = 0; i < 40; i++) {
+      const answer = await exchange(port, 'GET /healthz HTTP/1.1', 'Host: localhost', 'Connection: close');
+      expect(answer, `request ${i}`).toMatch(/^HTTP\/1.1 200 /);
+      const more = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }).on('error', () => {});
+      await new Promise(resolve => more.once('connect', resolve));
+      idle.push(more);
+    }
+    for (const socket of [...idle, half]) socket.destroy();
   });
 
   it('one address has a limit of requests in flight, by the address that a proxy passes on', async () => {

@@ -6,6 +6,8 @@ import { timerMs } from './limits.ts';
  */
 export type Clock = {
   now(): number;
+  // Milliseconds since some moment, not affected by changes of the system time. Deadlines within this process are measured by it.
+  elapsed?(): number;
   // Rejects with the signal's reason when it is aborted, before or during the wait.
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   // Calls `act` once, unless it is cancelled before. For use in every request: a promise, a controller and a listener
@@ -19,6 +21,7 @@ export type Cancel = () => void;
 /** The clock of the machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   async sleep(ms, signal) {
     let leftMs = ms;
     for (; leftMs > timerMs; leftMs -= timerMs) await sleepOnce(systemClock, timerMs, signal);

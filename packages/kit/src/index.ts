@@ -40,7 +40,7 @@ export {
 } from './sealer.ts';
 export { createSemaphore, runAtMost, type Semaphore } from './semaphore.ts';
 export { createShardCount, type ShardCount, type ShardCountDeps } from './shard-count.ts';
-export { cutText, isOneLine } from './text.ts';
+export { cutText, isName, isOneLine } from './text.ts';
 export { createTimedCache, type TimedCache } from './timed-cache.ts';
 export {
   currentTraceparent,

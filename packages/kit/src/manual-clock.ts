@@ -51,6 +51,7 @@ export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
 
   return {
     now: () => wallMs,
+    elapsed: () => elapsedMs,
     set: nowMs => {
       wallMs = nowMs;
     },

@@ -12,6 +12,8 @@ export type Owners = {
   isGone(owner: string): Promise<boolean>;
   // Called when a process has ended. Returns a function that stops it.
   onGone(listener: () => void): () => void;
+  // From when on others may take this process for gone: until its next report, it does nothing that it has leased.
+  aliveUntilMs?(): number;
 };
 
 /** Owners of leases that may or may not be alive: their leases have to expire. */
@@ -27,10 +29,11 @@ export type Neighbours = {
   readonly id: string | undefined;
   isGone(id: string): Promise<boolean>;
   onGone(listener: (id: string) => void): () => void;
+  aliveUntilMs?(): number;
 };
 
 /** Owners of leases in a store whose processes know when one of them dies. */
-export function storeOwners(ids: Ids, { id, isGone, onGone }: Neighbours): Owners {
+export function storeOwners(ids: Ids, { id, isGone, onGone, aliveUntilMs }: Neighbours): Owners {
   if (id === undefined) return unknownOwners(ids);
   return {
     canDetect: true,
@@ -40,6 +43,7 @@ export function storeOwners(ids: Ids, { id, isGone, onGone }: Neighbours): Owner
       return at >= 0 && isGone(owner.slice(at + 1));
     },
     onGone: listener => onGone(() => listener()),
+    ...(aliveUntilMs && { aliveUntilMs }),
   };
 }
 

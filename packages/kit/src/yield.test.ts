@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { sliceMs } from './limits.ts';
 import { mapInBatches, yieldIfBusy, yieldToEventLoop } from './yield.ts';
 
 it('maps in order, and yields in between', async () => {
@@ -40,7 +41,7 @@ it('yields when the pieces of all callers have taken some milliseconds', async (
   const order: string[] = [];
   const work = async (name: string) => {
     for (const piece of [1, 2, 3, 4]) {
-      nowMs += 4;
+      nowMs += 0.4 * sliceMs;
       order.push(`${name}${piece}`);
       await yieldIfBusy();
     }

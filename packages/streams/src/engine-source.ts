@@ -23,5 +23,6 @@ export function engineSource(engine: StreamingEngine): StreamSource {
     waitForChange: (streamArn, signal, since) => engine.waitForChange(streamArn, signal, since),
     position: () => engine.streamPosition(),
     newest: () => engine.streamSequence(),
+    isExact: true,
   };
 }

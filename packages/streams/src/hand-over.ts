@@ -90,7 +90,7 @@ async function* readUnhandled(
   shard: Shard,
   known: Work | undefined,
   since: number | undefined,
-): AsyncGenerator<StreamRecord[]> {
+): AsyncGenerator<readonly StreamRecord[]> {
   if (known?.finishedAt !== undefined) return;
   const start =
     known?.sequence !== undefined

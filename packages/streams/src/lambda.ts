@@ -45,7 +45,7 @@ export function toLambda(
   const attempts = letters ? (subscription.attempts ?? limits.attempts) : 1;
 
   return async (event, lambda) => {
-    const records = event.Records.map(recordFromJson);
+    const records = eachOnce(event.Records).map(recordFromJson);
     const over = new AbortController();
     const contextOf = (attempt: number): HandlerContext => ({ consumer: name, attempt, signal: over.signal });
     const leftMs = () => (lambda?.getRemainingTimeInMillis?.() ?? Infinity) - limits.lambdaReserveMs;
@@ -86,6 +86,18 @@ export function toLambda(
       stopClock();
     }
   };
+}
+
+// A stream may repeat a record in a batch. Batches need not be of one shard, so the order of sequence numbers does not
+// show it.
+function eachOnce(records: readonly StreamRecord[]): StreamRecord[] {
+  const seen = new Set<string>();
+  return records.filter(({ eventID, dynamodb }) => {
+    const name = `${eventID} ${dynamodb?.SequenceNumber}`;
+    const isNew = !seen.has(name);
+    seen.add(name);
+    return isNew;
+  });
 }
 
 // If a function runs out of time, Lambda treats the whole batch as failed, so running handlers are stopped before that.

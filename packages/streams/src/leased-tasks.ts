@@ -1,4 +1,4 @@
-import { isUnavailable } from '@stak/table';
+import { isUnavailable, retryWhileLeased } from '@stak/table';
 import { LeaseLostError } from './errors.ts';
 import { delayMs } from './handle-page.ts';
 import * as limits from './limits.ts';
@@ -59,7 +59,8 @@ export function createLeasedTasks(deps: LeasedTaskDeps, signal: AbortSignal) {
 
   async function release(lease: Lease): Promise<void> {
     try {
-      await works.release(lease);
+      // A lease may hold for minutes, and nobody else can take the work before.
+      await retryWhileLeased(() => works.release(lease), { clock, untilMs: () => lease.untilMs, signal });
     } catch (error) {
       if (error instanceof LeaseLostError) noteLoss(lease, error);
       // The lease expires by itself.

@@ -45,6 +45,9 @@ export const listingPages = 1000; // DescribeStream returns 100 shards a page; t
 
 export const clockSkewMs = 60_000; // machines with a time service differ by far less
 
+export const listedMs = 26 * 60 * 60_000; // a closed shard is listed for a day; after this it is read with every look for nothing
+export const listingSharedMs = 30_000; // consumers of one process look for new streams together
+export const endSharedMs = 1_000; // and for the children of a shard that they finish one after the other
 export const finishedShardMs = 7 * 24 * 60 * 60_000; // DynamoDB lists a closed shard for a day; this is longer
 export const markerMs = 14 * 24 * 60 * 60_000; // a repeated record is recognised for as long as it may be redriven
 export const letterBytes = 3 * 1024 * 1024; // all parts of a letter together; a transaction takes 4 MB

@@ -2,7 +2,7 @@ import type { Clock, Notifier, Owners } from '@stak/kit';
 import { createLeasedTasks, type LeasedTasks } from './leased-tasks.ts';
 import * as limits from './limits.ts';
 import { redriveKey, redriveLetters } from './redrive.ts';
-import { isFree, planShards } from './shard-plan.ts';
+import { forgettable, isFree, planShards } from './shard-plan.ts';
 import { consumeShard, type TaskDeps } from './shard-task.ts';
 import { listShards, type Shard } from './shards.ts';
 import { beginConsumer } from './start-position.ts';
@@ -10,7 +10,6 @@ import type { Lease, State } from './work-store.ts';
 
 export type RunSettings = TaskDeps & {
   leaseMs: number;
-  owners: Owners;
   isElsewhere: boolean; // another process reads the stream: only dead letters are handled here
   wake: Notifier;
   held: Set<string>; // keys of the work that this process does
@@ -117,16 +116,23 @@ function createWorkSharing(
     knownNodes = names;
   }
 
+  // A shard that was listed as open has ended, here or in another process, so it has children.
+  const isOutdated = ({ works: all }: State): boolean =>
+    shards.some(({ key, isOpen }) => isOpen && all.get(key)?.finishedAt !== undefined);
+
   async function refreshShards(state: State): Promise<void> {
     if (settings.isElsewhere) return;
     const isOld = listedAtMs === undefined || clock.now() - listedAtMs >= limits.discoverMs;
-    // A shard that was listed as open has ended, here or in another process, so it has children.
-    const isOutdated = shards.some(
-      ({ key, isOpen }) => isOpen && state.works.get(key)?.finishedAt !== undefined,
-    );
-    if (!isOld && !isOutdated && shards.length > 0) return;
+    const hasEnd = isOutdated(state);
+    if (!isOld && !hasEnd && shards.length > 0) return;
     listedAtMs = clock.now();
-    shards = await listShards(source, subscription.table.name);
+    const list = () => listShards(source, subscription.table.name);
+    const sharedMs = hasEnd ? limits.endSharedMs : limits.listingSharedMs;
+    shards = source.shared
+      ? await source.shared.list(subscription.table.name, list, clock.now(), sharedMs)
+      : await list();
+    const finished = forgettable(shards, state.works, clock.now());
+    if (finished.length > 0) await works.forget(finished);
   }
 
   async function takeShard(shard: Shard, goneOwner: string | undefined): Promise<void> {
@@ -138,10 +144,14 @@ function createWorkSharing(
 
   async function takeRedrive({ works: all }: State, goneOwner: string | undefined): Promise<void> {
     const redrive = all.get(redriveKey);
-    if (!redrive || redrive.finishedAt !== undefined || !isFree(redrive, clock.now())) return;
+    if (!redrive || redrive.finishedAt !== undefined || !isFree(redrive, clock.now(), works.owner)) return;
     const lease = await works.acquire(redriveKey, undefined, goneOwner);
     if (lease) tasks.start(lease, stopped => redriveLetters(settings, lease, stopped));
   }
+
+  // Others could take over at once what this process leases while it does not report itself.
+  const isAlive = (): boolean => clock.now() < (owners.aliveUntilMs?.() ?? Number.POSITIVE_INFINITY);
+  const mayTake = (): boolean => !signal.aborted && isAlive();
 
   return async () => {
     const state = await works.read();
@@ -151,16 +161,28 @@ function createWorkSharing(
     const nodes = new Set([...state.members.values()].flatMap(member => member.node ?? []));
     const { node } = works;
     noteNodes(nodes);
-    const plan = planShards({ shards, works: state.works, group, nodes, node, mine, nowMs: clock.now() });
+    const plan = planShards({
+      shards,
+      works: state.works,
+      group,
+      nodes,
+      node,
+      owner: works.owner,
+      mine,
+      nowMs: clock.now(),
+    });
     for (const key of plan.giveBack) tasks.stop(key);
     for (const shard of plan.take) {
-      if (signal.aborted) break;
+      if (!mayTake()) break;
       await takeShard(shard, gone.get(shard.key));
     }
-    if (!signal.aborted && !mine.has(redriveKey)) await takeRedrive(state, gone.get(redriveKey));
+    if (mayTake() && !mine.has(redriveKey)) await takeRedrive(state, gone.get(redriveKey));
     const nowMs = clock.now();
+    if (!isAlive()) return nowMs + limits.lookMs;
     const whileMovingMs = nowMs < movingUntilMs ? nowMs + limits.lookWhileMovingMs : Number.POSITIVE_INFINITY;
-    return Math.min(whileMovingMs, firstEndMs(state, works.owner, nowMs));
+    // A shared list may be from just before the end of a shard.
+    const outdatedMs = isOutdated(state) ? nowMs + limits.endSharedMs : Number.POSITIVE_INFINITY;
+    return Math.min(whileMovingMs, outdatedMs, firstEndMs(state, works.owner, nowMs));
   };
 }
 
@@ -174,9 +196,15 @@ function firstEndMs({ members, works }: State, owner: string, nowMs: number): nu
 async function forgetGone(state: State, owners: Owners): Promise<Map<string, string>> {
   const gone = new Map<string, string>();
   if (!owners.canDetect) return gone;
-  for (const member of state.members.keys()) if (await owners.isGone(member)) state.members.delete(member);
+  const answers = new Map<string, boolean>();
+  const isGone = async (owner: string): Promise<boolean> => {
+    const answer = answers.get(owner) ?? (await owners.isGone(owner));
+    answers.set(owner, answer);
+    return answer;
+  };
+  for (const member of state.members.keys()) if (await isGone(member)) state.members.delete(member);
   for (const work of state.works.values()) {
-    if (work.owner === undefined || !(await owners.isGone(work.owner))) continue;
+    if (work.owner === undefined || !(await isGone(work.owner))) continue;
     gone.set(work.key, work.owner);
     state.works.set(work.key, { ...work, leaseUntilMs: 0 });
   }

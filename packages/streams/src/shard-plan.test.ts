@@ -38,7 +38,7 @@ describe('readyShards', () => {
 describe('planShards', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   const shards = names.map(name => shard(name));
-  const input = { shards, works: works(), group: 'table', mine: new Set<string>(), nowMs: 50 };
+  const input = { shards, works: works(), group: 'table', owner: 'me', mine: new Set<string>(), nowMs: 50 };
 
   it('assigns every shard and takes none from a live node, for any number of nodes', () => {
     const owners = fc.array(fc.constantFrom(undefined, 0, 1, 2), { minLength: 6, maxLength: 6 });

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { listedMs } from './limits.ts';
 import type { Shard } from './shards.ts';
 import type { Work } from './work-store.ts';
 
@@ -9,6 +10,7 @@ export type PlanInput = {
   group: string;
   nodes: ReadonlySet<string>; // nodes on which the consumer is alive
   node: string; // this node
+  owner: string; // of the leases of this run of the process
   mine: ReadonlySet<string>;
   nowMs: number;
 };
@@ -57,16 +59,37 @@ export function assignShards(
 // Each node takes its share of the ready shards, and gives back those that are assigned to another live node. No shard
 // is taken from a live node.
 export function planShards(input: PlanInput): { take: Shard[]; giveBack: string[] } {
-  const { works, group, nodes, node, mine, nowMs } = input;
+  const { works, group, nodes, node, owner, mine, nowMs } = input;
   const ready = readyShards(input);
   const keys = ready.map(({ key }) => key);
   const assigned = assignShards(group, keys, [...new Set([node, ...nodes])]);
   const isOurs = ({ key }: Shard) => assigned.get(key) === node;
   return {
-    take: ready.filter(shard => isOurs(shard) && !mine.has(shard.key) && isFree(works.get(shard.key), nowMs)),
+    take: ready.filter(
+      shard => isOurs(shard) && !mine.has(shard.key) && isFree(works.get(shard.key), nowMs, owner),
+    ),
     giveBack: ready.filter(shard => !isOurs(shard) && mine.has(shard.key)).map(({ key }) => key),
   };
 }
 
-export const isFree = (work: Work | undefined, nowMs: number): boolean =>
-  work?.owner === undefined || (work.leaseUntilMs ?? 0) <= nowMs;
+// A lease of `owner` itself is free for it: it does not work on that shard.
+export const isFree = (work: Work | undefined, nowMs: number, owner?: string): boolean =>
+  work?.owner === undefined || work.owner === owner || (work.leaseUntilMs ?? 0) <= nowMs;
+
+// Finished shards that no process will ask about: a stream lists a shard for a day after its end.
+export const forgettable = (
+  shards: readonly Shard[],
+  works: ReadonlyMap<string, Work>,
+  nowMs: number,
+): string[] => {
+  const listed = new Set(shards.map(({ key }) => key));
+  return [...works.values()]
+    .filter(
+      ({ key, shardId, finishedAt }) =>
+        shardId !== undefined &&
+        finishedAt !== undefined &&
+        finishedAt <= nowMs - listedMs &&
+        !listed.has(key),
+    )
+    .map(({ key }) => key);
+};

@@ -1,6 +1,7 @@
 import { isUnavailable } from '@stak/table';
 import { secondsOf } from './change.ts';
 import { clockSkewMs, iteratorAttempts, pageBytes } from './limits.ts';
+import { eachOnceAfter } from './sequence.ts';
 import type { Shard } from './shards.ts';
 import { isExpiredIterator, isGone, isTrimmed, type StreamRecord, type StreamSource } from './source.ts';
 
@@ -18,7 +19,7 @@ export type Start = {
 };
 
 export type Page = {
-  records: StreamRecord[];
+  records: readonly StreamRecord[];
   // The last record read, including skipped ones; undefined if there was none.
   last: string | undefined;
   isFull: boolean; // there may be more
@@ -34,6 +35,8 @@ export type Mishap = 'expired' | 'trimmed' | 'gone' | 'lost';
 export const bytesOf = (records: readonly StreamRecord[]): number =>
   records.reduce((sum, { dynamodb }) => sum + (dynamodb?.SizeBytes ?? 0), 0);
 
+const sequenceOf = (record: StreamRecord): string => record.dynamodb!.SequenceNumber!;
+
 // Skips records older than the start, in a shard that is read from its beginning.
 export function createTimeFilter({ after, iterator, notBeforeMs }: Start) {
   // Records have DynamoDB's times, and our clock may be ahead: better some records too many than one lost.
@@ -44,13 +47,17 @@ export function createTimeFilter({ after, iterator, notBeforeMs }: Start) {
     isSearching &&= secondsOf(dynamodb?.ApproximateCreationDateTime) < notBefore;
     return !isSearching;
   }
-  function restart(): void {
-    isSearching = notBeforeMs !== undefined;
-  }
-  return Object.assign(isWanted, { restart });
+  return {
+    pick: (records: readonly StreamRecord[]): readonly StreamRecord[] =>
+      isSearching ? records.filter(isWanted) : records,
+    restart(): void {
+      isSearching = notBeforeMs !== undefined;
+    },
+  };
 }
 
-// Reads a shard from its start to its end, and replaces iterators that expire.
+// Reads a shard from its start to its end, and replaces iterators that expire. Gives each record once, however often the
+// stream gives it.
 export function createShardReader(
   source: StreamSource,
   { streamArn, shardId }: Pick<Shard, 'streamArn' | 'shardId'>,
@@ -60,7 +67,7 @@ export function createShardReader(
   const { newest = false } = start;
   let { after, iterator } = start;
   let isAtNewest = newest || iterator !== undefined; // as long as `after` is not known
-  const isWanted = createTimeFilter(start);
+  const times = createTimeFilter(start);
   const isLost = (): boolean => isAtNewest && after === undefined && iterator === undefined;
 
   async function openIterator(): Promise<string> {
@@ -69,7 +76,7 @@ export function createShardReader(
       isAtNewest = false;
       onMishap('lost', undefined);
     }
-    if (after === undefined) isWanted.restart();
+    if (after === undefined) times.restart();
     const { ShardIterator } = await source.getShardIterator({
       StreamArn: streamArn,
       ShardId: shardId,
@@ -89,10 +96,11 @@ export function createShardReader(
       Limit: limit,
     });
     iterator = NextShardIterator ?? undefined;
-    const last = Records.at(-1)?.dynamodb?.SequenceNumber;
+    const records = source.isExact ? Records : eachOnceAfter(Records, after, sequenceOf);
+    const last = records.at(-1)?.dynamodb?.SequenceNumber;
     after = last ?? after;
     const isFull = Records.length >= limit || bytesOf(Records) >= pageBytes;
-    return { records: Records.filter(isWanted), last, isFull, ended: iterator === undefined };
+    return { records: times.pick(records), last, isFull, ended: iterator === undefined };
   }
 
   async function read(limit: number): Promise<Page> {

@@ -1,11 +1,10 @@
-import { type Clock, type Logger, mapInBatches, markWork, type Random } from '@stak/kit';
+import { type Clock, type Logger, mapInBatches, markWork, type Owners, type Random } from '@stak/kit';
 import { readChange, secondsOf } from './change.ts';
 import type { Counters } from './counters.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { LeaseLostError, PermanentError } from './errors.ts';
 import { createTries, handlePage, type PageJob } from './handle-page.ts';
 import * as limits from './limits.ts';
-import { eachOnceAfter } from './sequence.ts';
 import { bytesOf, type Mishap, type Page, type Start } from './shard-reader.ts';
 import { type OpenShard, openShard } from './shared-reads.ts';
 import type { StreamRecord, StreamSource } from './source.ts';
@@ -27,6 +26,7 @@ export type TaskDeps = {
   source: StreamSource;
   works: WorkStore;
   letters: DeadLetters;
+  owners: Owners;
   clock: Clock;
   random: Random;
   log: Logger;
@@ -47,17 +47,23 @@ export async function consumeShard(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { source, works, subscription, clock } = deps;
-  const onMishap = (mishap: Mishap, after: string | undefined) => noteMishap(deps, lease, mishap, after);
+  let recovery: Promise<unknown> | undefined;
+  const onMishap = (mishap: Mishap, after: string | undefined) => {
+    if (!noteMishap(deps, lease, mishap, after)) return;
+    recovery = recover(deps, lease, after);
+    recovery.catch(() => {}); // thrown below
+  };
   const shard = openShard(source, { shard: lease, start, onMishap, clock });
   const progress = createProgress(deps, lease);
-  const canContinue = () => !signal.aborted && holds(lease, clock);
-  let handled = start.after ?? '';
+  const canContinue = () => !signal.aborted && holds(deps, lease);
 
   try {
     while (canContinue()) {
       const since = source.position?.();
-      const read = await readBatch(shard, subscription.batchRecords ?? limits.batchRecords);
-      const page = { ...read, records: eachOnceAfter(read.records, handled, sequenceOf) };
+      const page = await readBatch(shard, subscription.batchRecords ?? limits.batchRecords);
+      // Before any position after the gap is stored: a crash would hide it.
+      if (recovery) await recovery;
+      recovery = undefined;
       const done = await handleAll(deps, lease, page, canContinue, signal);
       if (done < page.records.length) {
         const last = page.records[done - 1];
@@ -70,7 +76,6 @@ export async function consumeShard(
         return true;
       }
       const last = page.records.at(-1);
-      if (last) handled = sequenceOf(last);
       if (page.last !== undefined) progress.note(page.last, last && timeOf(last), done);
       await progress.keepIfDue();
       await shard
@@ -82,7 +87,7 @@ export async function consumeShard(
     }
   } finally {
     shard.close();
-    if (holds(lease, clock)) await progress.keep();
+    if (holds(deps, lease)) await progress.keep();
   }
   if (!signal.aborted) throw new LeaseLostError(`the lease of ${lease.shardId} ran out`);
   return false;
@@ -148,7 +153,9 @@ function createProgress({ works, clock, checkpointMs, subscription }: TaskDeps, 
   };
 }
 
-const holds = (lease: Lease, clock: Clock): boolean => clock.now() < lease.untilMs;
+// A process that others may take for gone has lost its leases, however long they are.
+const holds = ({ owners, clock }: TaskDeps, lease: Lease): boolean =>
+  clock.now() < Math.min(lease.untilMs, owners.aliveUntilMs?.() ?? lease.untilMs);
 
 const sequenceOf = (record: StreamRecord): string => record.dynamodb!.SequenceNumber!;
 const timeOf = (record: StreamRecord): number =>
@@ -240,20 +247,32 @@ const contextFor = (
   signal: AbortSignal,
 ): HandlerContext => ({ consumer: subscription.name, shardId, attempt, signal });
 
+async function recover(
+  { subscription, works }: TaskDeps,
+  { shardId, changedAt }: ShardLease,
+  after: string | undefined,
+): Promise<void> {
+  const gap = { shardId, after, sinceMs: changedAt };
+  if (subscription.recover) await subscription.recover(gap);
+  else await works.noteMissed(subscription.table.name, gap);
+}
+
+// Whether changes were lost.
 function noteMishap(
   deps: TaskDeps,
   { shardId }: ShardLease,
   mishap: Mishap,
   after: string | undefined,
-): void {
+): boolean {
   const { subscription, counters, log, onAlarm } = deps;
   // A lost position at the newest record is found again by time.
   if (mishap === 'expired' || mishap === 'lost') {
     counters.expiredIterators += 1;
-    return;
+    return false;
   }
   const alarm: Alarm = { kind: mishap, consumer: subscription.name, shardId, after };
   counters.alarms += 1;
   log.error(alarm, 'records were removed from the stream before they were read');
   onAlarm(alarm);
+  return true;
 }

@@ -32,6 +32,8 @@ export type OpenSettings = {
 export type SharedReads = {
   readonly id: string; // distinguishes the readers of different processes
   open(source: StreamSource, settings: OpenSettings): OpenShard;
+  // The shards of a table, as listed for any consumer of this process in the last `forMs`.
+  list(table: string, list: () => Promise<Shard[]>, nowMs: number, forMs: number): Promise<Shard[]>;
 };
 
 /**
@@ -73,7 +75,24 @@ function createSharedReads(): SharedReads {
       },
     };
   }
-  return { id: randomUUID(), open };
+
+  const lists = new Map<string, { atMs: number; shards: Promise<Shard[]> }>();
+  async function list(
+    table: string,
+    read: () => Promise<Shard[]>,
+    nowMs: number,
+    forMs: number,
+  ): Promise<Shard[]> {
+    const latest = lists.get(table);
+    if (latest && Math.abs(nowMs - latest.atMs) < forMs) return latest.shards;
+    const shards = read();
+    lists.set(table, { atMs: nowMs, shards });
+    shards.catch(() => {
+      if (lists.get(table)?.shards === shards) lists.delete(table);
+    });
+    return shards;
+  }
+  return { id: randomUUID(), open, list };
 }
 
 // Reads from the window while it contains the reader's position. Behind the window, it reads on its own until it has
@@ -81,7 +100,7 @@ function createSharedReads(): SharedReads {
 function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSettings) {
   const { shard, start, onMishap, clock, pollMostMs = limits.pollMostMs } = settings;
   const pauseAlone = createPause(source, shard.streamArn, clock, pollMostMs);
-  const isWanted = createTimeFilter(start);
+  const times = createTimeFilter(start);
   const { newest } = start;
   let { after, iterator } = start;
   let isPositionKnown = iterator === undefined; // false: at the newest record, wherever that is
@@ -107,7 +126,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
   function settlePosition(): void {
     if (isPositionKnown || iterator !== undefined || newest) return;
     isPositionKnown = true;
-    isWanted.restart();
+    times.restart();
   }
 
   function join(): typeof joined {
@@ -140,7 +159,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
     const last = records.at(-1)?.dynamodb?.SequenceNumber;
     if (last !== undefined) [after, isPositionKnown] = [last, true];
     const isFull = at.position < window.end();
-    return { records: records.filter(isWanted), last, isFull, ended: !isFull && window.hasEnded() };
+    return { records: times.pick(records), last, isFull, ended: !isFull && window.hasEnded() };
   }
 
   async function readAlone(limit: number): Promise<Page> {
@@ -150,7 +169,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
       shard,
       { ...takeStart(), ...(newest && { newest }) },
       (mishap, reached) => {
-        if (mishap === 'trimmed' || reached === undefined) isWanted.restart();
+        if (mishap === 'trimmed' || reached === undefined) times.restart();
         hasGap ||= mishap !== 'expired';
         onMishap(mishap, reached);
       },
@@ -164,7 +183,7 @@ function openThroughWindow(source: StreamSource, entry: Entry, settings: OpenSet
     if (!page.ended && (!window || window.isBehind(page.last)))
       beginWindow({ after: page.last }, before).add(page);
     if (!page.ended && join()) alone = undefined;
-    return { ...page, records: page.records.filter(isWanted) };
+    return { ...page, records: times.pick(page.records) };
   }
 
   return {

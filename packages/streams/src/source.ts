@@ -76,6 +76,8 @@ export type StreamSource = {
   position?(): number;
   // The sequence number of the newest record of any stream. Only the embedded engine has it.
   newest?(): string;
+  // Every record comes once, and in order. DynamoDB may repeat records.
+  readonly isExact?: boolean;
   // Of a polled source: shares the reads of its consumers in this process.
   readonly shared?: SharedReads;
 };

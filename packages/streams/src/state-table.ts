@@ -115,6 +115,27 @@ export const letterPart = entity(streamsKeys, {
   examples: [{ consumer: 'inbox-reads', work: 'label/shard-1', sequence: '100', part: 1, record: '{}' }],
 });
 
+export const missed = entity(streamsKeys, {
+  name: 'missed changes',
+  description: 'A consumer has lost changes: the stream removed them before they were read.',
+  schema: z.object({
+    consumer: z.string(),
+    table: z.string(),
+    shard_id: z.string(),
+    since: time.optional().describe('When the last change was written that it had handled before'),
+    noticed_at: time,
+  }),
+  key: { partition: 'missed', sort: '{consumer}' },
+  examples: [
+    {
+      consumer: 'webhooks-counts',
+      table: 'ferryhook-events',
+      shard_id: 'shard-1',
+      noticed_at: 1767225600000,
+    },
+  ],
+});
+
 export const marker = entity(streamsKeys, {
   name: 'marker',
   description: 'Written together with the effect of an event, so that there is only one.',
@@ -124,15 +145,16 @@ export const marker = entity(streamsKeys, {
 });
 
 /** The entities of consumers' progress. They belong to one store, unlike letters and markers. */
-export const consumerState = [beginning, member, work] as const;
+export const consumerState = [beginning, member, work, missed] as const;
 
 export const allConsumers = defineQuery('all consumers', { of: beginning });
 export const stateOfConsumer = defineQuery('state of a consumer', { of: [member, work], consistent: true });
 export const lettersOfConsumer = defineQuery('dead letters of a consumer', { of: letter });
+export const allMissed = defineQuery('consumers that missed changes', { of: missed });
 export const partsOfLetter = defineQuery('parts of a dead letter', { of: letterPart, consistent: true });
 
 /** The table in which consumers keep checkpoints, leases, dead letters and markers. Create it with `createTables`. */
 export const streamsTable = defineTable(streamsKeys, {
-  entities: [beginning, member, work, letter, letterPart, marker],
-  queries: [allConsumers, stateOfConsumer, lettersOfConsumer, partsOfLetter],
+  entities: [beginning, member, work, missed, letter, letterPart, marker],
+  queries: [allConsumers, stateOfConsumer, allMissed, lettersOfConsumer, partsOfLetter],
 });

@@ -14,6 +14,14 @@ export type HandlerContext = {
   readonly signal: AbortSignal;
 };
 
+/** Changes of a shard that were removed before they were read. */
+export type Gap = {
+  readonly shardId: string;
+  // The last change that was handled, and when it was written. Absent: none was.
+  readonly after?: string | undefined;
+  readonly sinceMs?: number | undefined;
+};
+
 /**
  * A handler of a table's changes. The same subscription runs in a consumer and in Lambda. A handler may see a change
  * more than once (see `oncePerEvent`), but never two changes of one item out of order.
@@ -28,6 +36,9 @@ export type Subscription<E extends AnyEntity = AnyEntity> = {
   handleOther?(change: UnknownChange, context: HandlerContext): unknown;
   // Instead of the two above: gets whole pages. A page that keeps failing is handled record by record.
   handleBatch?(changes: readonly Change<E>[], context: HandlerContext): unknown;
+  // Called before anything else is handled if the stream has removed changes that were not read, for example because no
+  // process ran for a day: gets back from the table what they had changed. Without it, the loss is noted for operators.
+  recover?(gap: Gap): Promise<void>;
   // Where a new consumer starts.
   readonly startAt?: 'TRIM_HORIZON' | 'LATEST';
   readonly attempts?: number;

@@ -3,7 +3,8 @@ import { and, type ItemOf, is, isRefused, or, type Store, write } from '@stak/ta
 import { LeaseLostError } from './errors.ts';
 import { finishedShardMs } from './limits.ts';
 import type { Shard } from './shards.ts';
-import { beginning, member, stateOfConsumer, work } from './state-table.ts';
+import { beginning, member, missed, stateOfConsumer, work } from './state-table.ts';
+import type { Gap } from './subscription.ts';
 
 // The work of a consumer and its progress, shared by all processes that run it.
 
@@ -21,7 +22,13 @@ export type Work = {
 };
 
 // Work that this process has leased. Renewals and checkpoints update its times.
-export type Lease = { readonly key: string; readonly fence: number; untilMs: number; sequence?: string };
+export type Lease = {
+  readonly key: string;
+  readonly fence: number;
+  untilMs: number;
+  sequence?: string;
+  changedAt?: number;
+};
 
 export type State = {
   // The processes that run the consumer, by owner. A process of an older version reports no node: it keeps its work,
@@ -46,11 +53,12 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
   const until = () => clock.now() + leaseMs;
   const seconds = (ms: number) => Math.ceil(ms / 1000);
 
-  // `gone` is an owner that is known to be dead: its lease counts as expired.
+  // `gone` is an owner that is known to be dead: its lease counts as expired. So does one of this run of the process: its
+  // task has ended without giving it back.
   async function acquire(key: string, shard?: Shard, gone?: string): Promise<Lease | undefined> {
     const untilMs = until();
     const hasEnded = or({ owner: is.absent }, { lease_until: is.atMost(clock.now()) });
-    const isFree = gone === undefined ? hasEnded : or(hasEnded, { owner: gone });
+    const isFree = or(hasEnded, { owner }, ...(gone === undefined ? [] : [{ owner: gone }]));
     try {
       const taken = await store.update(
         work,
@@ -61,7 +69,7 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
         },
         { upsert: true, if: and({ finished_at: is.absent }, isFree) },
       );
-      return { key, fence: taken.fence, untilMs, sequence: taken.sequence };
+      return { key, fence: taken.fence, untilMs, sequence: taken.sequence, changedAt: taken.changed_at };
     } catch (error) {
       if (isRefused(error)) return undefined;
       throw error;
@@ -92,6 +100,7 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
     await writeHeld(lease, { set: { sequence, changed_at: changedAt, lease_until: untilMs } });
     lease.untilMs = untilMs;
     lease.sequence = sequence;
+    lease.changedAt = changedAt ?? lease.changedAt;
   }
 
   const finish = (lease: Lease, sequence?: string): Promise<void> =>
@@ -101,6 +110,14 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
     });
 
   const release = (lease: Lease): Promise<void> => writeHeld(lease, { remove: ['owner', 'lease_until'] });
+
+  const noteMissed = (table: string, { shardId, sinceMs }: Gap) =>
+    store.update(
+      missed,
+      { consumer },
+      { set: { table, shard_id: shardId, noticed_at: clock.now() }, setOnce: { since: sinceMs } },
+      { upsert: true },
+    );
 
   // For a transaction that must fail if this process has lost the work.
   const stillHeld = (lease: Lease) =>
@@ -140,6 +157,12 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
   }
   const leave = async () => void (await store.delete(member, { consumer, owner }));
 
+  // Removes shards that finished long ago and are not listed any more.
+  async function forget(keys: readonly string[]): Promise<void> {
+    const steps = keys.map(key => write.delete(work, { consumer, work: key }));
+    await store.batchWrite(steps, { pattern: 'forget finished shards' });
+  }
+
   const read = () => readState(store, consumer, clock.now());
 
   return {
@@ -153,9 +176,11 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
     checkpoint,
     finish,
     release,
+    noteMissed,
     stillHeld,
     join,
     leave,
+    forget,
     read,
   };
 }

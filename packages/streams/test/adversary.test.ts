@@ -31,17 +31,20 @@ const hang = () => new Promise<never>(() => {});
 
 const names = ['mirror', 'second', 'third'];
 
-type Process = { consumers: Consumer[]; kill(): void; reads(): number };
+// Killed at once, or in the middle of what it does: after some more calls.
+type Process = { consumers: Consumer[]; kill(calls?: number): void; reads(): number };
 
 // A process with several consumers of the table, which read it together.
 function startCrashing(random: () => number): Process {
   let isDead = false;
+  let callsLeft = Number.POSITIVE_INFINITY;
   const crashing = <T extends object>(port: T): T =>
     Object.fromEntries(
       Object.entries(port).map(([name, method]) => [
         name,
         typeof method === 'function' && !['position', 'newest', 'waitForChange', 'counts'].includes(name)
           ? async (input: never) => {
+              isDead ||= callsLeft-- <= 0;
               if (isDead) return hang();
               const output = await (method as (input: never) => Promise<unknown>)(input);
               return isDead ? hang() : output; // made, and nobody is there to hear of it
@@ -63,8 +66,9 @@ function startCrashing(random: () => number): Process {
   return {
     consumers,
     reads: calls,
-    kill() {
-      isDead = true;
+    kill(calls = 0) {
+      callsLeft = calls;
+      isDead = calls === 0;
     },
   };
 }
@@ -78,7 +82,7 @@ test.each(seeds)('every change has its effect once, in order, seed %i', async se
     if (round % 5 === 2) await fixture.engine.rollShards('notes'); // the shards end, and others go on
     if (round % 2 === 1) {
       const victim = running.splice(Math.floor(random() * running.length), 1)[0]!;
-      victim.kill();
+      victim.kill(Math.floor(random() * 40));
       const born = startCrashing(random);
       running.push(born);
       all.push(born);

@@ -57,6 +57,20 @@ test('the same subscription handles a Lambda event, and its repetition changes n
   await expectMirrored(fixture);
 });
 
+test('a record that a batch repeats is handled once', async () => {
+  await writeNotes(fixture, ['a', 'b'], 2);
+  const { Records } = await eventOf();
+  const pages: number[][] = [];
+  const subscription: Subscription<typeof note> = {
+    name: 'pages',
+    table: notesTable,
+    entities: [note],
+    handleBatch: changes => void pages.push(changes.map(change => Number(change.new!.version))),
+  };
+  await toLambda(subscription, { log: silent })({ Records: [...Records, ...Records.slice(1), ...Records] });
+  expect(pages).toEqual([[1, 1, 2, 2]]);
+});
+
 test('a failure returns the first record to retry', async () => {
   await writeNotes(fixture, ['a', 'b'], 2);
   const event = await eventOf();

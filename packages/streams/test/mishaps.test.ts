@@ -1,6 +1,13 @@
 import { seededRandom, superviseWorkers } from '@stak/kit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createConsumer, type StreamSource, shareReads } from '../src/index.ts';
+import {
+  createConsumer,
+  createMissedWatch,
+  type Gap,
+  type StreamSource,
+  type Subscription,
+  shareReads,
+} from '../src/index.ts';
 import { createStreamAdversary } from './stream-adversary.ts';
 import {
   everyone,
@@ -55,6 +62,30 @@ test('a record that a stream repeats, in a page or in the next one, is handled o
   await consumer.stop();
   expect(seen).toHaveLength(20);
   expect(new Set(seen).size).toBe(20);
+});
+
+test('a page that ends with a repeated record moves no checkpoint back', async () => {
+  const source: StreamSource = {
+    ...fixture.source,
+    isExact: false,
+    async getRecords(input) {
+      const { Records = [], NextShardIterator } = await fixture.source.getRecords(input);
+      return { Records: [...Records, ...Records.slice(0, 1)], NextShardIterator };
+    },
+  };
+  const pages: number[][] = [];
+  const { subscription } = collect();
+  const handleBatch = (changes: readonly NoteChange[]) =>
+    void pages.push(changes.map(change => change.new!.version));
+  await writeNotes(fixture, ['a'], 4);
+  const consumer = startConsumer(fixture, {
+    subscription: { ...subscription, handle: undefined, handleBatch } as Subscription<typeof note>,
+    source,
+  });
+  await until(fixture.clock, () => pages.length > 0);
+  await consumer.stop();
+  expect(pages).toEqual([[1, 2, 3, 4]]);
+  expect((await consumer.status()).shards[0]?.behind?.records).toBe(0);
 });
 
 describe('an iterator that expired', () => {
@@ -114,6 +145,41 @@ describe('records removed before they were read', () => {
     expect(seen).toEqual([1, 4]);
     expect(after.alarms).toMatchObject([{ kind: 'trimmed', consumer: 'collect' }]);
     expect(after.counters().alarms).toBe(1);
+    const { store, clock } = fixture;
+    const watch = createMissedWatch({ store, clock, log: silent });
+    expect(await watch.read()).toMatchObject([{ consumer: 'collect', table: 'notes' }]);
+    await watch.forget('collect');
+    expect(await watch.read()).toEqual([]);
+  });
+
+  test('are got back by a consumer that can, before it handles anything else', async () => {
+    const { seen, subscription } = collect();
+    const gaps: unknown[] = [];
+    let isBroken = true;
+    const recover = async (gap: Gap) => {
+      gaps.push([gap, [...seen]]);
+      if (isBroken) throw new Error('not now');
+    };
+    const before = startConsumer(fixture, { subscription: { ...subscription, recover } });
+    await writeNote(fixture, 'a');
+    await until(fixture.clock, () => seen.length === 1);
+    await before.stop();
+    const sinceMs = fixture.clock.now();
+    await writeNotes(fixture, ['a'], 2);
+    await fixture.clock.advance(25 * hour);
+    await writeNote(fixture, 'a');
+    await fixture.engine.sweep();
+
+    const after = startConsumer(fixture, { subscription: { ...subscription, recover } });
+    await until(fixture.clock, () => gaps.length === 2);
+    expect(seen).toEqual([1]);
+    isBroken = false;
+    await until(fixture.clock, () => seen.length === 2);
+    await after.stop();
+    expect(gaps[0]).toMatchObject([{ after: expect.any(String), sinceMs: expect.any(Number) }, [1]]);
+    expect((gaps[0] as [Gap])[0].sinceMs).toBeLessThanOrEqual(sinceMs);
+    const { store, clock } = fixture;
+    expect(await createMissedWatch({ store, clock, log: silent }).read()).toEqual([]);
   });
 
   test('raise an alarm in every consumer that shares the reads', async () => {

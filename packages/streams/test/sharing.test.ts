@@ -114,6 +114,47 @@ test("a killed process's shards are taken over at once if it is known to be dead
   await successor.stop();
 });
 
+test('a process that others may take for gone handles nothing, and goes on when its reports arrive again', async () => {
+  fixture = await openFixture({ shards: 2 });
+  const { clock } = fixture;
+  const owners = manualOwners();
+  const start = (name: string) =>
+    startConsumer(fixture, { subscription: mirroring(fixture), owners: owners.as(name) });
+  const first = start('first');
+  await until(clock, async () => (await shares(first)).join() === '2');
+  owners.doubt('first');
+  await writeNotes(fixture, names);
+  await pass(clock, 10_000);
+  expect(first.counters().records).toBe(0);
+  const second = start('second');
+  await until(clock, () => isMirrored(fixture));
+  expect(first.counters().records).toBe(0);
+  owners.doubt('first', false);
+  await until(clock, async () => (await shares(first)).join() === '1,1');
+  await second.stop();
+  await until(clock, async () => (await shares(first)).join() === '2');
+  await writeNotes(fixture, names);
+  await until(clock, () => isMirrored(fixture));
+  await first.stop();
+  await expectMirrored(fixture);
+});
+
+test('a process takes its own leases again after a doubt that nobody else had', async () => {
+  fixture = await openFixture({ shards: 2 });
+  const owners = manualOwners();
+  const only = startConsumer(fixture, { subscription: mirroring(fixture), owners: owners.as('only') });
+  await until(fixture.clock, async () => (await shares(only)).join() === '2');
+  owners.doubt('only');
+  await pass(fixture.clock, 3_000);
+  owners.doubt('only', false);
+  await writeNotes(fixture, names);
+  const sinceMs = fixture.clock.now();
+  await until(fixture.clock, () => isMirrored(fixture));
+  expect(fixture.clock.now() - sinceMs).toBeLessThan(5_000);
+  await only.stop();
+  await expectMirrored(fixture);
+});
+
 // Starts two processes. The first is in the middle of a record until the test calls `finish`.
 async function startHandling(client = fixture.client) {
   const handled: string[] = [];
@@ -175,6 +216,29 @@ test('a process keeps its lease while each renewal takes longer than the time be
   void everyone([first, second]).then(() => (hasStopped = true));
   await until(clock, () => hasStopped);
   expect(first.counters().leasesLost).toBe(0);
+});
+
+test('a process whose lease has ended meanwhile handles no more of its page', async () => {
+  fixture = await openFixture();
+  const { clock } = fixture;
+  const versions: number[] = [];
+  await writeNotes(fixture, ['a'], 3);
+  const consumer = startConsumer(fixture, {
+    subscription: {
+      name: 'slow',
+      table: notesTable,
+      entities: [note],
+      handle(change: NoteChange) {
+        versions.push(change.new!.version);
+        // As if the process had been suspended in the middle of its first record.
+        if (versions.length === 1) clock.set(clock.now() + 2 * limits.leaseMs);
+      },
+    },
+  });
+  await until(clock, () => versions.at(-1) === 3);
+  await consumer.stop();
+  expect(versions).toEqual([1, 1, 2, 3]); // from the last checkpoint, under another lease
+  expect(consumer.counters().leasesLost).toBe(1);
 });
 
 // Holds every call back while it is frozen, as a process that gets no processor or no network does.

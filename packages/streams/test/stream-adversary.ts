@@ -38,6 +38,7 @@ export function createStreamAdversary<S extends StreamSource>(
   };
   return {
     ...source,
+    isExact: false,
     calls: () => calls,
     async describeStream(input: Parameters<StreamSource['describeStream']>[0]) {
       refuse();

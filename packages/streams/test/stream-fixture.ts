@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createEngine, type Engine } from '@stak/engine';
+import { createEngine, type Engine, type PartitionUsage } from '@stak/engine';
 import { createLogger, type ManualClock, manualClock, seededRandom } from '@stak/kit';
 import {
   createStore,
@@ -56,8 +56,22 @@ export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 
 export const silent = createLogger({ level: 'silent' });
 
-export async function openFixture({ shards = 1, clock = manualClock() } = {}) {
-  const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0, streamShards: shards });
+export async function openFixture({
+  shards = 1,
+  clock = manualClock(),
+  onUsage,
+}: {
+  shards?: number;
+  clock?: ManualClock;
+  onUsage?: (usage: PartitionUsage) => void;
+} = {}) {
+  const engine = await createEngine({
+    path: ':memory:',
+    clock,
+    sweepIntervalMs: 0,
+    streamShards: shards,
+    ...(onUsage && { onUsage }),
+  });
   await createTables(engine, [notesTable, mirrorTable, streamsTable], { clock });
   const { paced, isBusy } = createPace();
   paces.set(clock, isBusy);
@@ -187,14 +201,16 @@ type Options = Partial<ConsumerOptions> & Pick<ConsumerOptions, 'subscription'>;
 
 export type Running = Consumer & { alarms: Alarm[]; stop(): Promise<void>; ended: Promise<void> };
 
-// A consumer that runs until it is stopped.
+let started = 0;
+
+// A consumer that runs until it is stopped. Each has random numbers of its own, or two processes would have one name.
 export function startConsumer(fixture: Fixture, options: Options): Running {
   const alarms: Alarm[] = [];
   const consumer = createConsumer({
     source: fixture.source,
     client: fixture.client,
     clock: fixture.clock,
-    random: seededRandom(1),
+    random: seededRandom(++started),
     log: silent,
     onAlarm: alarm => alarms.push(alarm),
     ...options,

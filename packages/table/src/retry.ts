@@ -4,7 +4,7 @@ import * as limits from './limits.ts';
 
 // All retries are made here, none by the SDK: only this layer knows which requests can be repeated.
 
-export type Patience = { clock: Pick<Clock, 'now' | 'sleep'>; random: Random };
+export type Patience = { clock: Pick<Clock, 'now' | 'sleep' | 'elapsed'>; random: Random };
 
 const passing = new Set([
   'ThrottlingException',
@@ -19,6 +19,9 @@ const passing = new Set([
   'TransactionInProgressException',
 ]);
 
+// The role of the machine has not answered yet, or its credentials have just expired: the SDK fetches new ones.
+const unproven = new Set(['CredentialsProviderError', 'ExpiredToken', 'ExpiredTokenException']);
+
 type Reason = { Code?: string };
 type Metadata = { httpStatusCode?: number; clockSkewCorrected?: boolean };
 const tooManyRequests = 429; // from S3-compatible stores, each with another name; DynamoDB answers 400
@@ -29,7 +32,11 @@ function willPass(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (metadataOf(error).clockSkewCorrected) return true; // our clock was wrong, and the SDK has learned by how much
   if (error.name !== 'TransactionCanceledException')
-    return passing.has(error.name) || metadataOf(error).httpStatusCode === tooManyRequests;
+    return (
+      passing.has(error.name) ||
+      unproven.has(error.name) ||
+      metadataOf(error).httpStatusCode === tooManyRequests
+    );
   const reasons = (error as { CancellationReasons?: Reason[] }).CancellationReasons ?? [];
   const codes = reasons.map(reason => reason.Code ?? 'None').filter(code => code !== 'None');
   return codes.length > 0 && codes.every(code => passing.has(code));
@@ -110,7 +117,10 @@ export async function withRetry<T>(
   attempt: () => Promise<T>,
   { mayRepeat }: { mayRepeat: boolean },
 ): Promise<T> {
-  const lastMs = patience.clock.now() + limits.patienceMs;
+  // A clock that is set forward meanwhile must not end it.
+  const { clock } = patience;
+  const elapsed = () => clock.elapsed?.() ?? clock.now();
+  const lastMs = elapsed() + limits.patienceMs;
   for (let failures = 0; ; failures++) {
     try {
       return await attempt();
@@ -121,7 +131,7 @@ export async function withRetry<T>(
         if (!isUnanswered(error)) throw error;
         if (!mayRepeat) throw busy(error);
       }
-      if (failures + 1 >= limits.attempts || patience.clock.now() >= lastMs) throw busy(error);
+      if (failures + 1 >= limits.attempts || elapsed() >= lastMs) throw busy(error);
       await backoff(patience, failures);
     }
   }
@@ -134,6 +144,8 @@ export const busy = (cause?: unknown, details?: { left: number }) => {
   const text =
     cause !== undefined && isUnanswered(cause)
       ? 'the store does not answer; whether the change was made is not known; try again later'
-      : 'the table is too busy; try again later';
+      : cause instanceof Error && unproven.has(cause.name)
+        ? 'the server has no valid credentials for the store; try again later'
+        : 'the table is too busy; try again later';
   return tableErrors.create('table.busy', text, { ...details, retryAfterS: limits.busyRetryS }, cause);
 };

@@ -99,13 +99,15 @@ describe('compileChecks', () => {
     'nested',
     'bytes',
   ])('knows the schema of %s', field => {
+    // A fixed seed: of some schemas, few random values are valid, and a share of few says nothing.
     const valid = fc
-      .sample(value, 3000)
+      .sample(value, { numRuns: 10_000, seed: 7 })
       .filter(one => fields[field as keyof typeof fields].safeParse(one).success);
     const unchanged = compileChecks(z.object(fields)).attributes.get(field)!;
     const kept = valid.filter(
       one => JSON.stringify(fields[field as keyof typeof fields].parse(one)) === JSON.stringify(one),
     );
+    expect(kept.length).toBeGreaterThan(10);
     expect(kept.filter(one => !unchanged(one)).length).toBeLessThanOrEqual(kept.length / 10);
   });
 

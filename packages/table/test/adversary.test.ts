@@ -157,6 +157,28 @@ describe.each(given > 0 ? [given] : [1, 2, 3])('a store whose answers get lost, 
   });
 });
 
+it('takes no later version of another writer for its own', async () => {
+  const plain = createStore({ client: engine.client, clock });
+  const id = 'overtaken';
+  await plain.put(claim, { id, owner: 'me', until: 1 });
+  let isFirst = true;
+  const client = {
+    ...engine.client,
+    mayLoseAnswers: true,
+    async update(input: Parameters<typeof engine.client.update>[0]) {
+      if (!isFirst) return engine.client.update(input);
+      isFirst = false;
+      // The request is lost, and two others write before it is sent again: the second one, the same as we would.
+      await plain.update(claim, { id }, { set: { until: 2 } }, { ifVersion: 1 });
+      await plain.update(claim, { id }, { set: { until: 3 } }, { ifVersion: 2 });
+      throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+    },
+  };
+  const store = createStore({ client, clock, random: seededRandom(1) });
+  const late = store.update(claim, { id }, { set: { until: 3 } }, { ifVersion: 1 });
+  expect(await late.catch(code)).toBe('table.condition_failed');
+});
+
 describe.each([true, false])('writes in order, over a network: %s', isRemote => {
   let store: Store;
   beforeAll(() => {

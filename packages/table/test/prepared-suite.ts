@@ -179,8 +179,8 @@ export function testPrepared(table: AnyTable, { runs, requests }: { runs: number
       // A run takes too long to look for a shorter one that fails.
       { numRuns: runs, endOnFailure: true, interruptAfterTimeLimit: 240_000 },
     );
-    // Most requests have a prepared form, or nothing would have been compared.
-    expect(sent / made).toBeLessThan(0.5);
+    // Enough requests used their prepared form, or nothing was compared. `testCoverage` names the forms that must exist.
+    expect(made - sent).toBeGreaterThan(made / 5);
   });
 }
 

@@ -1,5 +1,5 @@
 import { pageQuery } from '@stak/http';
-import { isOneLine } from '@stak/kit';
+import { isName } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
 import { roleNames } from './organisations/roles.ts';
@@ -21,7 +21,7 @@ export const emailSchema = z
   .refine(email => !email.endsWith(organisationDomain), 'Not an address of a person')
   .pipe(z.email())
   .describe('An e-mail address. Case is ignored');
-export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(isOneLine, 'Not printable');
+export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(isName, 'Not printable');
 export const passwordSchema = z.string().min(limits.passwordCharsLeast).max(limits.passwordCharsMost);
 // A password that is tried. One that is too short is simply wrong.
 export const triedPasswordSchema = z.string().min(1).max(limits.passwordCharsMost);

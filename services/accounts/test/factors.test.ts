@@ -130,7 +130,7 @@ describe('a second factor', () => {
     expect((await again({ code: show() })).status).toBe(200);
   });
 
-  it('is required again for admin keys, for deletion and for changing factors', async () => {
+  it('is required again for admin keys, deletion, a new password and changing factors', async () => {
     const { show } = await addApp();
     const key = (permissions: string) => post('/v1/api-keys', { name: 'k', permissions });
     expect((await key('admin')).status).toBe(201);
@@ -140,6 +140,7 @@ describe('a second factor', () => {
       await key('admin'),
       await post('/v1/me/deletion', { password }),
       await post('/v1/me/authenticator/removal', { password }),
+      await post('/v1/me/password', { currentPassword: password, newPassword: 'seven green umbrellas' }),
       await fixture.call('POST', '/v1/me/recovery-codes', { as: ann.access_token }),
     ])
       expect(await fixture.codeOf(answer)).toBe('accounts.step_up_needed');

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { manualOwners, seededRandom } from '@stak/kit';
 import { createMailer, type Mailer } from '@stak/mail';
+import { tableErrors } from '@stak/table';
 import { createAdversary } from '@stak/table/adversary';
 import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -153,6 +154,28 @@ describe('the outbox', () => {
     await expect.poll(async () => (await waiting())[0]?.owner).toBeDefined();
     await engine.clock.advance(120_000);
     expect(await fixture.mailsTo('bobby@example.com')).toHaveLength(1); // elsewhere, when its lease is over
+  });
+
+  it('loses no attempt to a store that is too busy', async () => {
+    const server = withMailer({
+      send: async () => {
+        throw tableErrors.create('table.busy', 'the table is too busy');
+      },
+      close: async () => {},
+    });
+    await server.signUp('ann@example.com');
+    await server.sendMails(never);
+    expect(await waiting()).toMatchObject([{ attempts: 0, failure: 'the table is too busy' }]);
+  });
+
+  it('is sent once by workers that look at the same time', async () => {
+    const { mailer, sent } = openMailbox();
+    const workers = [withMailer(mailer), withMailer(mailer), withMailer(mailer)];
+    const emails = Array.from({ length: 8 }, (_, i) => `user${i}@example.com`);
+    for (const email of emails) await workers[0]!.signUp(email);
+    await Promise.all(workers.map(one => one.sendMails(never)));
+    expect(sent.map(({ to }) => to).sort()).toEqual(emails);
+    expect(await waiting()).toEqual([]);
   });
 
   it('loses and repeats nothing when responses of the store are lost', async () => {

@@ -153,6 +153,18 @@ describe('storage', () => {
     expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
   });
 
+  it('a table whose changes were lost is counted again', async () => {
+    const fixture = await open();
+    const storage = fixture.start();
+    await fixture.recount(storage);
+    await fixture.store.put(note, { user: 'ann', id: '1', text: 'never seen by the meter' });
+    await fixture.clock.advance(1);
+    await fixture.readStream();
+    await storage.subscriptions[0]!.recover!({ shardId: 'one' });
+    await fixture.recount(storage);
+    expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
+  });
+
   it('a recount is restarted at once if its process is gone', async () => {
     const fixture = await open();
     const scan = () => Promise.reject(new Error('the machine is gone'));

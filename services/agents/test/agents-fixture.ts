@@ -40,10 +40,10 @@ async function overTheSdk(): Promise<Target> {
 
 export const targets = { embedded, 'over the AWS SDK': overTheSdk };
 
-const account = (accountId: string): Principal => ({
+const account = (accountId: string, scope: 'admin' | 'write' = 'admin'): Principal => ({
   kind: 'account',
   accountId,
-  scope: 'admin',
+  scope,
   via: 'api_key',
   credentialId: 'key',
 });
@@ -54,11 +54,12 @@ const user = (tenantId: string, userId: string, scope = 'write'): Principal => (
   scope: scope.replaceAll('.', ':').replaceAll('+', ' '),
 });
 
-// `acme` is the host of that tenant, `acme~ann` one of its users, `acme~ann~agents.chat+tasks.read` with a token of these scopes.
+// `acme` is the host of that tenant, `acme/write` the host with a key of that scope, `acme~ann` one of its users, `acme~ann~agents.chat+tasks.read` with a token of these scopes.
 function principalOf(token: string): Principal | undefined {
   const [tenant, name, scope] = token.split('~') as [string, string?, string?];
   if (name !== undefined) return user(tenant, name, scope);
-  return token === 'nobody' ? undefined : account(`usr_${tenant}`);
+  const [host, scopeOfKey] = tenant.split('/');
+  return token === 'nobody' ? undefined : account(`usr_${host}`, scopeOfKey === 'write' ? 'write' : 'admin');
 }
 
 export type Call = RequestInit & { as?: string; send?: unknown; ifMatch?: string; key?: string };

@@ -150,6 +150,19 @@ describe('a call that needs an approval', () => {
     });
   });
 
+  it('cannot be decided after its time, even before anybody has noticed', async () => {
+    const { fixture, bank, settings } = await open();
+    settings.approval_hours = 1;
+    const { approval_id } = (await ask(fixture)).body.approvals[0];
+    fixture.clock.set(fixture.clock.now() + 60 * 60_000);
+    expect(await decide(fixture, approval_id, true)).toMatchObject({
+      status: 409,
+      body: { code: 'agents.approval_decided', details: { status: 'expired' } },
+    });
+    await settle(fixture);
+    expect(bank.asked).toEqual([]);
+  });
+
   it('has one outcome, no matter who decides or how often', async () => {
     const { fixture, bank, another } = await open();
     const { approval_id } = (await ask(fixture)).body.approvals[0];
@@ -196,6 +209,7 @@ describe('a call that needs an approval', () => {
     const second = (await ask(fixture)).body.approvals[0].approval_id;
     expect((await decide(fixture, second, true)).body.code).toBe('agents.approval_not_yours');
     expect((await decide(fixture, second, true, 'acme~bob')).body.code).toBe('agents.approval_not_found');
+    expect((await decide(fixture, second, true, 'acme/write')).body.code).toBe('agents.approval_not_yours');
     expect(await waitingOf(fixture, 'acme~boss')).toMatchObject([{ approval_id: second, approval: 'admin' }]);
     expect((await decide(fixture, second, true, 'acme~boss')).status).toBe(200);
     await settle(fixture);

@@ -61,3 +61,34 @@ export function loseAnswer(client: DynamoClient, after = 0): DynamoClient {
     },
   };
 }
+
+// A client of a process that can be suspended before a call: this one and all that follow wait until it continues.
+export function suspendable(client: DynamoClient) {
+  let isMeant: ((name: string, input: unknown) => boolean) | undefined;
+  let waiting: (() => void)[] | undefined; // while it is suspended
+  const wrapped = Object.fromEntries(
+    Object.entries(client).map(([name, operation]) => [
+      name,
+      async (input: never) => {
+        if (!waiting && isMeant?.(name, input)) {
+          waiting = [];
+          isMeant = undefined;
+        }
+        if (waiting) await new Promise<void>(resolve => void waiting!.push(resolve));
+        return (operation as (input: never) => Promise<unknown>)(input);
+      },
+    ]),
+  ) as unknown as DynamoClient;
+  return {
+    client: wrapped,
+    suspendBefore(call: (name: string, input: unknown) => boolean) {
+      isMeant = call;
+    },
+    isSuspended: () => waiting !== undefined,
+    resume() {
+      const calls = waiting ?? [];
+      waiting = undefined;
+      for (const go of calls) go();
+    },
+  };
+}

@@ -1,3 +1,4 @@
+import { withProblems } from '@stak/http';
 import { createHub, createKeyedLock, createNotifier, systemRandom, unknownOwners } from '@stak/kit';
 import { createCursors } from '@stak/table';
 import type { Deps, InboxDeps } from './deps.ts';
@@ -36,12 +37,16 @@ export type Inbox = ReturnType<typeof createInbox>;
 export function createInbox(given: InboxDeps) {
   const deps = completeDeps(given);
   return {
-    api: [
-      ...createInboxRoutes(deps),
-      ...createPublishRoutes(deps),
-      ...createSendRoutes(deps),
-      ...createMailboxRoutes(deps),
-    ] as const,
+    // A read may write too: what has expired is taken out of a mailbox first.
+    api: withProblems(
+      [
+        ...createInboxRoutes(deps),
+        ...createPublishRoutes(deps),
+        ...createSendRoutes(deps),
+        ...createMailboxRoutes(deps),
+      ] as const,
+      ['inbox.busy'],
+    ),
     errors: inboxErrors,
     tables: [inboxTable],
     subscriptions: createSubscriptions(deps),

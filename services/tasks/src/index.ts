@@ -1,3 +1,4 @@
+import { withProblems } from '@stak/http';
 import { createHub, createKeyedLock, createNotifier, systemRandom, unknownOwners } from '@stak/kit';
 import type { Deps, TasksDeps } from './deps.ts';
 import { createTask } from './edit/create.ts';
@@ -46,12 +47,16 @@ export function createTasks(given: TasksDeps) {
 
   return {
     // Paths without a parameter come first: `/v1/tasks/search` is not a task.
-    api: [
-      ...createListRoutes(deps),
-      ...createSyncRoutes(deps),
-      ...createUserRoutes(deps),
-      ...createEditRoutes(deps),
-    ] as const,
+    // A read may write too: what has expired is subtracted from the counts first.
+    api: withProblems(
+      [
+        ...createListRoutes(deps),
+        ...createSyncRoutes(deps),
+        ...createUserRoutes(deps),
+        ...createEditRoutes(deps),
+      ] as const,
+      ['tasks.busy'],
+    ),
     errors: tasksErrors,
     tables: [todoAppData],
     subscriptions: createSubscriptions(deps),

@@ -17,8 +17,10 @@ export const categories = 100; // they are counted in the tally, which every wri
 export const subtasks = 30; // a task and its subtasks move to the trash in one transaction, three steps for each
 export const positionChars = 200; // a thousand moves into the same gap
 export const neighbours = 5; // read around the new position of a task
-export const positionBudget = 10_000; // expired tasks that are passed over to find a neighbour
-export const recentTasks = 50; // of the last changes, whose positions an index may lack
+export const positionBudget = 3000; // expired tasks that are passed over to find a neighbour: thirty requests
+export const indexLateS = 10; // how late an index may be; DynamoDB's are late by milliseconds, and by seconds after a failure
+export const recentChanges = 100; // of so many seconds, more than a person makes
+export const recentTasks = 200; // of those changes, whose positions an index may lack
 
 export const ruleChars = 500; // an RRULE with every possible list
 export const ruleYears = 12; // for each one of its interval: February 29th returns within eight years; a rule without a date in this time has none

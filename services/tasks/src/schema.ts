@@ -1,4 +1,4 @@
-import { isOneLine } from '@stak/kit';
+import { isName, isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
 import { zoneNamed } from './schedule/dates.ts';
@@ -44,8 +44,8 @@ export const date = z.iso
     value => limits.firstDate <= value && value <= limits.lastDate,
     `Must be between ${limits.firstDate} and ${limits.lastDate}`,
   );
-// `tsk_…`, or what another program chose.
-const taskId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{7,127}$/, 'Not a task id');
+// `tsk_…`, or what another program chose: a number, a UUID, a nanoid, which may begin with a dash.
+export const taskId = z.string().regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/, 'Not a task id');
 
 // At a fixed time, or on the due date or days before it, at a local time.
 const reminder = z.union([
@@ -152,7 +152,10 @@ const timeZone = z
   .refine(name => zoneNamed(name) !== undefined, 'Unknown time zone')
   .transform(name => zoneNamed(name) ?? name);
 const retentionDays = z.number().int().min(1).max(limits.retentionDays);
-export const name = oneLine(z.string(), limits.nameChars);
+export const name = oneLine(z.string(), limits.nameChars).refine(
+  isName,
+  'Must not contain invisible characters',
+);
 
 export const profile = z.strictObject({
   email: z.string().optional(),

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { type Listening, listen } from '@stak/http';
+import { type AnyEndpoint, type Listening, listen } from '@stak/http';
 import { systemClock } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fixture, openTasks, silent } from './tasks-fixture.ts';
@@ -56,6 +56,11 @@ describe('the guide', () => {
 });
 
 describe('the OpenAPI document', () => {
+  it('says of every route that the user may be busy', () => {
+    const endpoints: readonly AnyEndpoint[] = f.tasks.api;
+    for (const { route } of endpoints) expect(route.problems, route.operationId).toContain('tasks.busy');
+  });
+
   it('has every route, with a unique name', () => {
     const { paths = {} } = f.api.document();
     const operations = Object.entries(paths)

@@ -58,6 +58,27 @@ it('are listed, counted and found, also if they are older than anything written 
   expect((await f.ok<{ data: WireTask[] }>('GET', '/v1/tasks/search?q=foreign')).data).toHaveLength(1);
 });
 
+// The document says nothing of an id but that it has one.
+it.each(['7', '-2ZgQ0mKJ1xS_dVb', '_V1StGXR8-Z5jdHi', '6f1ed002-ab5f-4a1b-9c35-3d8cf6a1e0b4'])(
+  'may have the id %s, and are edited, moved and deleted by it',
+  async id => {
+    const own = await f.create({ title: 'Own' });
+    await putForeign(id);
+    const its = `/v1/tasks/${id}`;
+    expect(await f.ok('PATCH', its, { send: { title: 'Edited' } })).toMatchObject({ task_id: id });
+    await f.ok('PATCH', its, { send: { parent_id: own.task_id } });
+    await f.ok('PATCH', its, { send: { parent_id: null } });
+    const other = await f.create({ title: 'Other' });
+    await f.ok('PUT', `/v1/tasks/${other.task_id}/position`, { send: { after: id } });
+    expect(await list('sort=position')).toEqual([id, other.task_id, own.task_id].toSorted(byAge(id)));
+    await f.ok('DELETE', its);
+    expect(await counts()).toMatchObject({ total: 2 });
+  },
+);
+
+// The foreign task is as old as the clock of the fixture, to the second: it is first.
+const byAge = (first: string) => (a: string, b: string) => Number(b === first) - Number(a === first);
+
 it('can be listed first', async () => {
   await putForeign();
   expect(await list('view=full')).toEqual([foreignId]);

@@ -160,7 +160,7 @@ describe('bad input', () => {
     ['/v1/tasks/changes?since=yesterday', 'http.request_invalid'],
     ['/v1/tasks/changes?since=none.0.nonsense', 'http.request_invalid'],
     ['/v1/tasks/export?format=xml', 'http.request_invalid'],
-    ['/v1/tasks/tsk_1', 'http.request_invalid'],
+    ['/v1/tasks/tsk%231', 'http.request_invalid'],
   ])('%s is a clear problem', async (path, code) => {
     const response = await f.call('GET', path);
     expect([response.status, (await problem(response)).code]).toEqual([400, code]);

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTask } from '../src/edit/create.ts';
 import { moveTask } from '../src/edit/order.ts';
+import { updateTask } from '../src/edit/update.ts';
 import type { WireTask } from '../src/index.ts';
 import { tasksInOrder } from '../src/lists/access-patterns.ts';
 import { readQueries } from '../src/lists/list.ts';
-import { task } from '../src/tables.ts';
+import { task, tasksByPosition } from '../src/tables.ts';
 import { updateUser } from '../src/users/profile.ts';
-import { type Fixture, openTasks } from './tasks-fixture.ts';
+import { embedded, type Fixture, openTasks } from './tasks-fixture.ts';
 
 let f: Fixture;
 let users = 0;
@@ -186,3 +187,75 @@ it('a task is moved beside its anchor while many expired neighbours wait to be r
   expect(await list()).toEqual([moved, first, last]);
   await own.close();
 });
+
+// A store whose index answers as it was when it was frozen, as DynamoDB's may for seconds.
+async function openLate() {
+  const backend = await embedded();
+  const frozen = await embedded();
+  let isLate = false;
+  const f = await openTasks({
+    ...backend,
+    wrap: client => ({
+      ...client,
+      query: input => (isLate && input.IndexName ? frozen.client : backend.client).query(input),
+    }),
+  });
+  return {
+    ...f,
+    async freeze() {
+      const { Items = [] } = await backend.client.scan({ TableName: 'todo-app-data' });
+      for (const Item of Items) await frozen.client.put({ TableName: 'todo-app-data', Item });
+      isLate = true;
+    },
+    catchUp: () => {
+      isLate = false;
+    },
+    async close() {
+      await f.close();
+      await frozen.close();
+    },
+  };
+}
+
+it('tasks are moved beside each other while the index has none of the moves', async () => {
+  const late = await openLate();
+  const user_id = 'usr_late';
+  const ids: string[] = [];
+  for (let i = 0; i < 4; i++)
+    ids.push((await createTask(late.writing, user_id, { title: `${i}`, status: 'pending' })).task_id);
+  const [a, b, c, d] = ids as [string, string, string, string];
+  await late.freeze();
+  await moveTask(late.writing, user_id, d, { before: b });
+  for (let i = 0; i < 8; i++) await updateTask(late.writing, user_id, a, { title: `edited ${i}` });
+  await moveTask(late.writing, user_id, c, { before: b });
+  const expected = [a, d, c, b];
+  late.catchUp();
+  const { items } = await readQueries(tasksInOrder({ store: late.store, user_id }), 100);
+  expect(items.map(one => one.task_id)).toEqual(expected);
+  await late.close();
+});
+
+it('a task is not put in the wrong place if too many expired ones are in between', async () => {
+  const own = await openTasks();
+  const user_id = 'usr_crowded';
+  const add = async () => (await createTask(own.writing, user_id, { title: 'x', status: 'pending' })).task_id;
+  const [first, last, moved] = [await add(), await add(), await add()];
+  const { position } = (await own.store.get(task, { user_id, task_id: first }))!;
+  const expired = Array.from({ length: 3100 }, (_, i) => ({
+    PutRequest: { Item: expiredItem(user_id, i, `${position}${String(i).padStart(5, '0')}`) },
+  }));
+  for (let i = 0; i < expired.length; i += 25)
+    await own.client.batchWrite({ RequestItems: { 'todo-app-data': expired.slice(i, i + 25) } });
+  for (const target of [{ before: last }, { after: first }])
+    await expect(moveTask(own.writing, user_id, moved, target)).rejects.toThrow('expired');
+  await moveTask(own.writing, user_id, moved, { to: 'top' });
+  const { items } = await own.store.query(tasksByPosition, { user_id }, { limit: 1 });
+  expect(items).toMatchObject([{ task_id: moved }]);
+  await own.close();
+});
+
+const expiredItem = (user_id: string, number: number, position: string) => {
+  const task_id = `tsk_${String(number).padStart(24, '0')}`;
+  const index = { GSI5PK: `USER#${user_id}`, GSI5SK: `POSITION#${position}#${task_id}` };
+  return { PK: `TASK#${user_id}`, SK: `TASK#${task_id}`, ...index, user_id, task_id, position, ttl: 1 };
+};

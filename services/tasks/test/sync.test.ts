@@ -61,6 +61,8 @@ describe('changes since a token', () => {
     expect(changed).toHaveLength(3);
     await f.clock.advance(60 * day);
     expect(await changes(fresh)).toMatchObject({ changed: [], has_more: false });
+    // Nothing is left of what came after it.
+    expect((await f.call('GET', `/v1/tasks/changes?since=${token}`)).status).toBe(410);
   });
 
   it('of an erased user are another history', async () => {

@@ -76,12 +76,13 @@ export async function openTasks(
     wrap?: (client: DynamoClient) => DynamoClient;
     describeOwner?: DescribeOwner;
     idempotency?: IdempotencyStore;
+    seed?: number; // of a second process over the same tables
   } = {},
 ) {
   const backend = given.engine ? (given as Backend) : await embedded();
   const { engine, clock } = backend;
   const client = given.wrap ? given.wrap(backend.client) : backend.client;
-  const random = seededRandom(7);
+  const random = seededRandom(given.seed ?? 7);
   const ledger = createLedger();
   const cursors = createCursors('a secret');
   // A caller that lost a race waits a few milliseconds of real time, not of the test's clock.

@@ -117,6 +117,7 @@ export type Service = TenantsDeps & {
   epochs: TokenEpochs;
   announce: Announce;
   readTenant: ReturnType<typeof createTenantRead>;
+  adoptUsers(deps: Service, tenant_id: string): Promise<boolean>;
 };
 
 export const timestampOf = (ms: number): string => new Date(ms).toISOString();

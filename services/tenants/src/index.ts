@@ -32,6 +32,7 @@ import {
 import { readCounted, roomFor, tenantsCounted } from './tenants/counts.ts';
 import { createTenantRoutes } from './tenants/routes.ts';
 import { listTenantIds } from './tenants/tenants.ts';
+import { createUserAdoption } from './users/adopt.ts';
 import { createUserRoutes } from './users/routes.ts';
 import { findByIdentity, listAdmins } from './users/users.ts';
 
@@ -55,6 +56,7 @@ export function createTenants(deps: TenantsDeps) {
     epochs: createTokenEpochs(deps),
     reportedShares: createRecentMap(rememberedShares),
     readTenant: createTenantRead(deps.store),
+    adoptUsers: createUserAdoption(),
     // A revocation takes effect even if other processes cannot be notified: their streams end a little later.
     announce: async (...revoked) => {
       await deps

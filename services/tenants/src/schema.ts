@@ -1,5 +1,5 @@
 import { boundedRecord } from '@stak/http';
-import { isOneLine } from '@stak/kit';
+import { isName } from '@stak/kit';
 import { z } from 'zod';
 import { endUserScopes, isEndUserScope, leastScope } from './access/scopes.ts';
 import * as limits from './limits.ts';
@@ -18,7 +18,7 @@ export const displayText = z
   .trim()
   .min(1)
   .max(limits.nameChars)
-  .refine(isOneLine, 'No control characters, and no half characters');
+  .refine(isName, 'No control or invisible characters, and no half characters');
 
 // Names that we may need for URLs, pages or programs.
 const reserved = new Set(

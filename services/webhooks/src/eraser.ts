@@ -12,6 +12,7 @@ import {
   connectionsOfSource,
   type Source,
   source,
+  sourcePointer,
   sourcesOfUser,
 } from './main-table.ts';
 import type { SourceCache } from './sources/source-cache.ts';
@@ -64,16 +65,19 @@ export function createEraser(deps: BaseDeps & { sourceCache: SourceCache }): Web
       sourceCache.invalidate(sourceId);
       return 'more';
     }
+    const startedMs = clock.now();
     let left = limits.eraseEvents;
     for await (const one of walkEvents(store, sourceId, { pageItems: 25 })) {
       await eraseEvent(store, one);
       left -= 1;
       if (left === 0) return 'more';
     }
-    // Another process may have stored an event just before its cache noticed that the source is deleted.
-    if (Date.parse(found.updatedAt) + limits.eraseGraceMs > clock.now()) return 'more';
+    // Another process may have stored an event just before its cache noticed that the source is deleted. One that takes
+    // longer than this erases the event itself.
+    if (Date.parse(found.updatedAt) + limits.eraseGraceMs > startedMs) return 'more';
     for await (const one of store.all(connectionsOfSource, { sourceId })) await eraseConnection(store, one);
     await store.delete(creation, { of: `connections of ${sourceId}` });
+    await store.delete(sourcePointer, { sourceId });
     await store.delete(source, { userId, sourceId });
     return 'done';
   };
@@ -104,7 +108,10 @@ async function eraseCounts(store: Store, userId: string): Promise<void> {
 }
 
 // The event last: the rest is found through it.
-async function eraseEvent(store: Store, found: Event): Promise<void> {
+export async function eraseEvent(
+  store: Store,
+  found: Pick<Event, 'sourceId' | 'eventId' | 'receivedAt' | 'dedupeId'>,
+): Promise<void> {
   const { sourceId, eventId, dedupeId } = found;
   const steps = [];
   for await (const one of store.all(attemptsOfEvent, { eventId })) steps.push(write.delete(attempt, one));

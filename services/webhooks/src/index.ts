@@ -19,7 +19,7 @@ import { createRateLimiter } from './delivery/rate-limiter.ts';
 import { createScheduler } from './delivery/scheduler.ts';
 import { attemptLeased, claimAndAttempt } from './delivery/worker.ts';
 import type { WebhookDeps } from './deps.ts';
-import { createEraser } from './eraser.ts';
+import { createEraser, eraseEvent } from './eraser.ts';
 import { webhookErrors } from './errors.ts';
 import { createAttempts, createEvents } from './events/events.ts';
 import { createJobs } from './events/jobs.ts';
@@ -35,7 +35,8 @@ import * as limits from './limits.ts';
 import { connectionPointer } from './main-table.ts';
 import { createSecrets } from './signatures/secrets.ts';
 import { createSourceRoutes } from './sources/routes.ts';
-import { createSourceCache, findOwner, sourceCacheInvalidation } from './sources/source-cache.ts';
+import { createSourceCache, sourceCacheInvalidation } from './sources/source-cache.ts';
+import { findOwnerOfSource } from './sources/source-owner.ts';
 import { createSources } from './sources/sources.ts';
 import { ferryhookEvents } from './tables.ts';
 import { createRules } from './transforms/rules.ts';
@@ -59,7 +60,11 @@ export function createWebhooks(deps: WebhookDeps) {
   const sandbox = createSandbox({ clock });
 
   // Sources and connections
-  const sourceCache = createSourceCache({ ...base, hasLateIndexes: deps.changePosition === undefined });
+  const sourceCache = createSourceCache({
+    ...base,
+    secrets,
+    hasLateIndexes: deps.changePosition === undefined,
+  });
   const refuseUrl = (url: string) => {
     const refusal = outbound.check(url);
     if (refusal)
@@ -110,6 +115,7 @@ export function createWebhooks(deps: WebhookDeps) {
     dispatcher,
     backlogs,
     onReceived: tail.notify,
+    eraseEvent: (event: Parameters<typeof eraseEvent>[1]) => eraseEvent(store, event),
   };
 
   // Events, replays and jobs
@@ -155,7 +161,7 @@ export function createWebhooks(deps: WebhookDeps) {
     attempts,
     readHealth: (userId: string) => readHealth({ store, clock, sources, connections }, userId),
     // Deleted sources and connections have an owner as long as they are stored.
-    ownerOfSource: (sourceId: string) => findOwner(store, sourceId),
+    ownerOfSource: (sourceId: string) => findOwnerOfSource(store, sourceId),
     ownerOfConnection: async (connectionId: string) =>
       (await store.get(connectionPointer, { connectionId }))?.userId,
     operations: {

@@ -172,6 +172,7 @@ export const alertAttempts = 3; // to POST an alert; its owner has it in the inb
 export const alertsTogether = 100; // in flight: an address that hangs must not delay the alerts of others
 export const eraseEvents = 100; // in one call, each with its deliveries, attempts and payload
 export const eraseGraceMs = 5 * second; // longer than another process may use a deleted source
+export const storedLateMs = eraseGraceMs - 2 * clockSkewMs; // after this an event may be stored when its source is erased
 
 export const eventBytes = 1500; // of an event with its headers, besides the body: for the check of the account's storage
 export const deliveryBytes = 1000; // of a delivery and its first attempts

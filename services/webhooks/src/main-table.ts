@@ -47,6 +47,13 @@ export const source = entity(ferryhookKeys, {
 });
 export type Source = ItemOf<typeof source>;
 
+export const sourcePointer = entity(ferryhookKeys, {
+  name: 'source pointer',
+  description: 'The owner of a source, beside its connections: found by its id with a consistent read.',
+  schema: z.object({ sourceId: z.string(), userId: z.string(), expiresAt }),
+  key: { partition: 'SRC#{sourceId}', sort: 'SOURCE' },
+});
+
 export const connection = entity(ferryhookKeys, {
   name: 'connection',
   schema: z.object({
@@ -109,6 +116,10 @@ export type Alert = ItemOf<typeof alert>;
 
 export const sourcesOfUser = defineQuery('sources of a user', { of: source, consistent: true });
 export const sourceById = defineQuery('source by id', { of: source, index: 'GSI3' });
+export const bySource = defineQuery('connections and owner of a source', {
+  of: [sourcePointer, connection],
+  consistent: true,
+});
 export const connectionsOfSource = defineQuery('connections of a source', {
   of: connection,
   consistent: true,
@@ -116,6 +127,6 @@ export const connectionsOfSource = defineQuery('connections of a source', {
 export const alertsOfUser = defineQuery('alerts of a user', { of: alert, newestFirst: true });
 
 export const ferryhookMain = extendTable(accountsTable, {
-  entities: [source, connection, connectionPointer, alert],
-  queries: [sourcesOfUser, sourceById, connectionsOfSource, alertsOfUser],
+  entities: [source, sourcePointer, connection, connectionPointer, alert],
+  queries: [sourcesOfUser, sourceById, bySource, connectionsOfSource, alertsOfUser],
 });

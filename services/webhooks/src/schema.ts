@@ -1,5 +1,5 @@
 import { pageQuery } from '@stak/http';
-import { isOneLine } from '@stak/kit';
+import { isName } from '@stak/kit';
 import { z } from 'zod';
 import { retryConfigSchema } from './delivery/retry.ts';
 import { readWhere } from './events/where.ts';
@@ -12,8 +12,14 @@ import { transformSchema } from './transforms/schema.ts';
 
 // Requests and responses of the API.
 
-export const idSchema = z.string().regex(/^[a-z]+_[0-9a-z]{1,40}$/, 'Not an id');
-const name = z.string().trim().min(1).max(limits.nameChars).refine(isOneLine, 'No control characters');
+// A prefix, then what `createIds` makes, or the nanoid that another program chose.
+export const idSchema = z.string().regex(/^[a-z]+_[0-9A-Za-z_-]{1,40}$/, 'Not an id');
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(limits.nameChars)
+  .refine(isName, 'No control or invisible characters');
 const url = z.string().max(limits.urlChars);
 const secret = z.string().min(1).max(limits.secretChars);
 const headerName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/, 'Not a header name');

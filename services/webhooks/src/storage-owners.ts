@@ -1,5 +1,5 @@
 import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
-import { alert, connection, connectionPointer, source } from './main-table.ts';
+import { alert, connection, connectionPointer, source, sourcePointer } from './main-table.ts';
 import {
   attempt,
   backlog,
@@ -32,6 +32,7 @@ const byConnection = ({ connectionId }: { connectionId: string }) =>
 export const webhookOwners = [
   ownedByKey(source, byUser),
   ownedByKey(alert, byUser),
+  ownedByKey(sourcePointer, bySource),
   ownedByKey(connection, bySource),
   ownedByKey(connectionPointer, byConnection),
   ownedByItem(event, byUser, 'eventId'),

@@ -1,4 +1,4 @@
-import { createCatchUp, engineSource, type UnknownChange } from '@stak/streams';
+import { createCatchUp, engineSource, type StreamSource, type UnknownChange } from '@stak/streams';
 import { createStore } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import { percentile } from '../src/analytics/analytics.ts';
@@ -104,18 +104,27 @@ describe('analytics', () => {
     expect(await hooks.read('/v1/webhook-analytics')).toMatchObject({ received: 1 });
   });
 
-  it('count a change once that a page repeats', async () => {
+  it('count a change once that a stream repeats, in a page or in the next one', async () => {
     const hooks = await openWebhooks();
     await beginCounting(hooks);
     const sourceId = await hooks.source();
     for (let n = 0; n < 6; n++) await hooks.send(sourceId, JSON.stringify({ n }));
     const changes: UnknownChange[] = [];
-    const stream = { source: engineSource(hooks.engine), table: ferryhookEvents.name };
+    const source = engineSource(hooks.engine);
+    const repeating: StreamSource = {
+      ...source,
+      isExact: false,
+      async getRecords(input) {
+        const { Records = [], NextShardIterator } = await source.getRecords(input);
+        return { Records: [...Records, ...Records.slice(3), ...Records], NextShardIterator };
+      },
+    };
+    const stream = { source: repeating, table: ferryhookEvents.name };
     await createCatchUp(stream, new Map()).read(change => void changes.push(change));
     const { handleBatch, name } = hooks.webhooks.subscriptions.find(one => one.name === 'webhooks-counts')!;
     const { signal } = new AbortController();
-    const repeated = [...changes.slice(0, 9), ...changes.slice(3), ...changes];
-    await handleBatch!(repeated, { consumer: name, shardId: 'one', attempt: 1, signal });
+    for (const page of [changes.slice(0, 9), changes.slice(3), changes])
+      await handleBatch!(page, { consumer: name, shardId: 'one', attempt: 1, signal });
     expect(await hooks.read('/v1/webhook-analytics')).toMatchObject({ received: 6 });
     expect(await hooks.read(`/v1/sources/${sourceId}`)).toMatchObject({ eventCount: 6 });
   });

@@ -1,7 +1,7 @@
 import type { DynamoClient } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
-import { delivery } from '../src/tables.ts';
+import { delivery, sourcePointer } from '../src/tables.ts';
 import { openDestination } from './destination.ts';
 import { leap, openWebhooks, startWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
@@ -153,6 +153,8 @@ describe('a source that the index does not list yet', () => {
     );
     const second = await startWebhooks({ clock: first.clock }, remote, first.engine);
     const sourceId = await first.source();
+    // As a server of an earlier version leaves it.
+    const forgetOwner = () => first.store.delete(sourcePointer, { sourceId });
     // The clock moves until there is an answer.
     const arrive = async (id = sourceId): Promise<Response> => {
       const responses: Response[] = [];
@@ -163,11 +165,19 @@ describe('a source that the index does not list yet', () => {
     const catchUp = () => {
       isLate = false;
     };
-    return { first, second, sourceId, arrive, catchUp };
+    return { first, second, sourceId, arrive, catchUp, forgetOwner };
   }
 
-  it('is found as soon as it does', async () => {
-    const { second, first, sourceId, catchUp } = await openBesideLateIndex();
+  it('is found by another server at once, and so is its account', async () => {
+    const { second, sourceId } = await openBesideLateIndex();
+    expect((await second.ingest(sourceId)).status).toBe(200);
+    expect(await second.webhooks.ownerOfSource(sourceId)).toBeDefined();
+    expect(await second.webhooks.sources.getById(sourceId)).toMatchObject({ sourceId });
+  });
+
+  it('is found as soon as it does, if an earlier version created it', async () => {
+    const { second, first, sourceId, catchUp, forgetOwner } = await openBesideLateIndex();
+    await forgetOwner();
     const answer = second.ingest(sourceId);
     await until(() => first.clock.sleepers() > 0);
     catchUp();
@@ -175,8 +185,9 @@ describe('a source that the index does not list yet', () => {
     expect((await answer).status).toBe(200);
   });
 
-  it('is worth another try for a minute, and then unknown', async () => {
-    const { first, arrive, sourceId } = await openBesideLateIndex();
+  it('is then worth another try for a minute, and unknown after that', async () => {
+    const { first, arrive, sourceId, forgetOwner } = await openBesideLateIndex();
+    await forgetOwner();
     const early = await arrive();
     expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
     expect((await arrive(`${sourceId}x`)).status).toBe(404);

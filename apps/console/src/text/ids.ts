@@ -1,8 +1,8 @@
 const kinds = [
-  ['event', /^evt_[0-9a-z]+$/],
-  ['source', /^src_[0-9a-z]+$/],
-  ['connection', /^con[a-z]*_[0-9a-z]+$/],
-  ['task', /^tsk_[0-9a-z]+$/],
+  ['event', /^evt_[0-9A-Za-z_-]+$/],
+  ['source', /^src_[0-9A-Za-z_-]+$/],
+  ['connection', /^con[a-z]*_[0-9A-Za-z_-]+$/],
+  ['task', /^tsk_[0-9A-Za-z_-]+$/],
 ] as const;
 
 /** The kind of thing an id belongs to, or undefined for any other text. */

@@ -29,6 +29,7 @@ const entitiesBy: Readonly<Record<Rule, readonly AnyEntity[]>> = {
     accounts.saved,
     accounts.savedChange,
     webhooks.source,
+    webhooks.sourcePointer,
     webhooks.connection,
     webhooks.connectionPointer,
     webhooks.alert,

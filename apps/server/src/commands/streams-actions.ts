@@ -1,7 +1,8 @@
-import { systemClock } from '@stak/kit';
+import { createLogger, systemClock } from '@stak/kit';
 import {
   type ConsumerStatus,
   createDeadLetters,
+  createMissedWatch,
   listConsumers,
   readStatus,
   requestRedrive,
@@ -35,6 +36,8 @@ export const actions = {
   letters: (flags, consumer) =>
     withOpened(flags, opened => letters(opened, nameOf(consumer), flags.json === true)),
   redrive: (flags, consumer) => withOpened(flags, opened => redrive(opened, nameOf(consumer))),
+  missed: flags => withOpened(flags, opened => missed(opened, flags.json === true)),
+  forget: (flags, consumer) => withOpened(flags, opened => forget(opened, nameOf(consumer))),
 } satisfies Record<string, Action>;
 
 function nameOf(consumer: string | undefined): string {
@@ -102,6 +105,28 @@ async function redrive(opened: Opened, consumer: string): Promise<void> {
   await requestRedrive(opened.store, systemClock, consumer);
   const when = members === 0 ? 'when it runs again' : 'within seconds';
   console.log(`${consumer} handles ${count(deadLetters, 'dead letter', 'dead letters')} again ${when}.`);
+}
+
+const watchOf = ({ store }: Opened) =>
+  createMissedWatch({ store, clock: systemClock, log: createLogger({ level: 'silent' }) });
+
+async function missed(opened: Opened, asJson: boolean): Promise<void> {
+  const found = (await watchOf(opened).read()).map(({ consumer, table, since, noticed_at }) => ({
+    consumer,
+    table,
+    ...(since !== undefined && { since: new Date(since) }),
+    noticed_at: new Date(noticed_at),
+  }));
+  if (asJson) return printJson(found);
+  if (found.length === 0) console.log('No consumer has lost changes.');
+  for (const one of found) console.log(JSON.stringify(one));
+}
+
+async function forget(opened: Opened, consumer: string): Promise<void> {
+  const watch = watchOf(opened);
+  const isNoted = (await watch.read()).some(one => one.consumer === consumer);
+  if (isNoted) await watch.forget(consumer);
+  console.log(isNoted ? `${consumer}: the note is dropped.` : `${consumer} has lost no changes.`);
 }
 
 const withOpened = (flags: Flags, work: (opened: Opened) => Promise<void>): Promise<void> =>

@@ -11,6 +11,8 @@ export function registerStreams(cli: CAC): void {
       status: 'Show the position and lag of each consumer',
       letters: 'List the dead letters of a consumer',
       redrive: 'Retry the dead letters of a consumer',
+      missed: 'List the consumers that have lost changes',
+      forget: 'Drop the note that a consumer has lost changes',
     },
   )
     .option('--path <folder>', 'The folder of the embedded engine (default: ./data)')
@@ -18,7 +20,7 @@ export function registerStreams(cli: CAC): void {
     .option('--region <region>', 'The AWS region to use instead of a folder')
     .option('--prefix <text>', 'The prefix of table names (default: STAK_TABLE_PREFIX)')
     .option('--max-lag <time>', 'status: fail if a consumer is further behind, such as 5m')
-    .option('--json', 'status, letters: print JSON')
+    .option('--json', 'status, letters, missed: print JSON')
     .example('stak streams status --path ./data')
     .example('stak streams letters webhooks-alerts')
     .example('stak streams redrive webhooks-alerts')

@@ -123,7 +123,7 @@ async function readDesigns({ from }: Flags): Promise<readonly AnyTable[]> {
 async function loadTypeScript(file: string): Promise<void> {
   if (import.meta.url.endsWith('.ts')) return; // running from sources, a loader is active already
   for (const from of [resolve(file), import.meta.url]) {
-    const loader = loadFrom(from, 'tsx/esm/api') as typeof import('tsx/esm/api') | undefined;
+    const loader = await importFrom<typeof import('tsx/esm/api')>(from, 'tsx/esm/api');
     if (loader) return void loader.register();
   }
   const { typescript = false } = process.features as { typescript?: string | false };
@@ -131,9 +131,13 @@ async function loadTypeScript(file: string): Promise<void> {
     throw new UsageError(`Node ${process.versions.node} reads TypeScript by tsx only: npm install tsx`);
 }
 
-function loadFrom(file: string, name: string): unknown {
+// Imported as a module: what tsx gives to require() does not find its own files.
+async function importFrom<Module>(file: string, name: string): Promise<Module | undefined> {
   try {
-    return createRequire(file)(name);
+    const path = createRequire(file)
+      .resolve(name)
+      .replace(/\.cjs$/, '.mjs');
+    return (await import(pathToFileURL(path).href)) as Module;
   } catch {
     return undefined;
   }

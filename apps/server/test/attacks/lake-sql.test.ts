@@ -143,21 +143,33 @@ test('an insight, a history and a table of another account have names, not SQL',
     expectNothing(path, await send(fixture.server.url, { method: 'GET', path, token }));
 });
 
+// Ten seconds for each of the four, one at a time, and as long to start DuckDB again after one was ended.
+const endMs = 80_000;
+
 test('queries without end are ended, and others are answered meanwhile', async () => {
-  const endless = [
-    'with recursive r(n) as (select 1 union all select n + 1 from r) select count(*) from r',
-    'select count(*) from range(1000000) a, range(1000000) b where a.range * b.range = 7',
-    `select regexp_matches(repeat('a', 5000000), '(a+)+b') from range(1000)`,
-    `select sum(length(repeat(a.range::varchar, 10000))) from range(10000000) a`,
+  // The first two have no end. How long the others take is DuckDB's affair: an answer within the deadline is as good.
+  const endless: [sql: string, mayEnd: boolean][] = [
+    ['with recursive r(n) as (select 1 union all select n + 1 from r) select count(*) from r', false],
+    ['select count(*) from range(1000000) a, range(1000000) b where a.range * b.range = 7', false],
+    [`select regexp_matches(repeat('a', 5000000), '(a+)+b') from range(1000)`, true],
+    [`select sum(length(repeat(a.range::varchar, 10000))) from range(10000000) a`, true],
   ];
-  const asked = endless.map(sql => query(sql));
   const beganMs = performance.now();
+  const asked = endless.map(async ([sql, mayEnd]) => {
+    const answer = await query(sql);
+    return { sql, mayEnd, answer, tookMs: performance.now() - beganMs };
+  });
   expect((await query('select title from tasks', fixture.owner.keys.admin)).text).toContain(
     'Walked secret plan',
   );
   expect(performance.now() - beganMs).toBeLessThan(10_000);
-  for (const answer of await Promise.all(asked))
-    expect([400, 413, 422, 503, 504], answer.text).toContain(answer.status);
+  for (const { sql, mayEnd, answer, tookMs } of await Promise.all(asked)) {
+    const isEnded = [400, 413, 422, 503, 504].includes(answer.status);
+    expect(isEnded || (mayEnd && answer.status === 200), `${sql}: ${answer.status} ${answer.text}`).toBe(
+      true,
+    );
+    expect(tookMs, sql).toBeLessThan(endMs);
+  }
 }, 120_000);
 
 // As an S3 client signs (AWS Signature Version 4).

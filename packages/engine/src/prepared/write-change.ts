@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { encodeChange } from '../storage/change-log.ts';
 import { encodeText } from '../storage/codec.ts';
 import type { Tx } from '../storage/committer.ts';
-import { logKey, partitionHash, ttlKey } from '../storage/keys.ts';
+import { partitionHash, ttlKey } from '../storage/keys.ts';
 import type { NativeItem } from '../values/marshal.ts';
 import { byteLength } from '../values/size.ts';
 import { indexEntry } from './keys.ts';
@@ -124,7 +124,7 @@ function writeLog(tx: Tx, now: number, item: ItemWrite): void {
   });
   const { shards } = stream;
   const shard = shards.length === 1 ? shards[0]! : shards[partitionHash(key) % shards.length]!;
-  tx.put(logKey(stream.id, shard, tx.nextSequence(stream.id)), record);
+  tx.append(stream.id, shard, record);
 }
 
 // The key attributes as an item, as they are stored.

@@ -65,10 +65,10 @@ function stored(value: AttributeValue, state: { tagged: boolean }): Stored {
 const isPlain = (number: number, text: string): boolean =>
   Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === text;
 
-const base64 = (bytes: Uint8Array): string =>
+export const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 
-export const taggedBytes = (bytes: Uint8Array): StoredMap => ({ '\u0001B': base64(bytes) });
+const taggedBytes = (bytes: Uint8Array): StoredMap => ({ '\u0001B': base64(bytes) });
 
 function tag(state: { tagged: boolean }, type: string, value: Stored): StoredMap {
   state.tagged = true;

@@ -178,7 +178,7 @@ describe('the committer', () => {
   it('rolls back a transaction whose work throws after a write, and continues', async () => {
     const { submit } = start();
     await submit(tx => {
-      tx.nextSequence(1);
+      tx.append(1, 1, one);
       tx.addSize(1, 1, 10);
       tx.put(keyOf('first'), one);
     });
@@ -187,7 +187,7 @@ describe('the committer', () => {
         tx.put(keyOf('before'), one);
         tx.remove(keyOf('first'));
         tx.addSize(1, 5, 50);
-        tx.nextSequence(1);
+        tx.append(1, 1, one);
       }),
       submit(tx => {
         tx.put(keyOf('half'), one);

@@ -1,7 +1,7 @@
 import { DynamoError, internalError, storeFull } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { StreamChanges } from '../streams/stream-changes.ts';
-import { metaKey, sizeKey } from './keys.ts';
+import { logKey, metaKey, sizeKey } from './keys.ts';
 import type { Store } from './store.ts';
 
 // Group commit. Work that arrives while the journal is being flushed waits and shares the next transaction: under load
@@ -13,8 +13,8 @@ export type Tx = {
   remove(key: Buffer): void;
   // Sees what this transaction has written so far.
   has(key: Buffer): boolean;
-  // For a record of this stream.
-  nextSequence(streamId: number): number;
+  // Adds a change record to a shard of a stream.
+  append(streamId: number, shardId: number, change: Buffer): void;
   // For a change of the streams themselves, such as a new shard: every reader has to look.
   nextSequenceForAll(): number;
   // Item count and bytes of a table or index, written once a transaction.
@@ -58,7 +58,15 @@ export const readSequence = (store: Store): number => store.get(sequenceKey, dec
 export const saveSequence = (store: Store, sequence: number): void =>
   store.put(sequenceKey, doubles(sequence));
 
-export type CommitListener = { committed(changes: StreamChanges): void; aborted(): void };
+// The change records of a commit, in order. `first` is the sequence of the first one; a commit of another process may
+// have been made between the one before and this.
+export type Appended = { first: number; records: readonly AppendedRecord[]; last: number };
+type AppendedRecord = { streamId: number; shardId: number; sequence: number; change: Buffer };
+
+export type CommitListener = {
+  committed(changes: StreamChanges, appended: Appended | undefined): void;
+  aborted(): void;
+};
 export type CommitterOptions = {
   journal?: Pick<Journal, 'prepare' | 'beginTx' | 'flushesTree' | 'flushed'> | undefined;
   refusal?(tx: Tx): DynamoError | undefined; // why this transaction must not write
@@ -124,6 +132,7 @@ export function createCommitter(
     const settle: (() => void)[] = [];
     const batch: Job[] = [];
     let changes: StreamChanges;
+    let appended: Appended | undefined;
     let isCommitted = false;
     try {
       const preparing = journal?.prepare();
@@ -142,6 +151,7 @@ export function createCommitter(
           }
           tx.finish();
           changes = tx.streamChanges();
+          appended = tx.appended();
         },
         { flush },
       );
@@ -158,7 +168,7 @@ export function createCommitter(
       return;
     }
     for (const answer of settle) answer();
-    listener.committed(changes);
+    listener.committed(changes, appended);
   }
 
   async function close(): Promise<void> {
@@ -186,6 +196,8 @@ function createTx(store: Store, journal: Pick<Journal, 'beginTx'> | undefined) {
   let writes = 0;
   let bytes = 0;
   let sequence = -1;
+  let first = -1;
+  const records: AppendedRecord[] = [];
   const changes = new Map<number, number>();
   let hasChangedAny = false;
   const sizes = new Map<number, Size>();
@@ -196,32 +208,39 @@ function createTx(store: Store, journal: Pick<Journal, 'beginTx'> | undefined) {
   }
 
   function advance(): number {
-    if (sequence < 0) sequence = readSequence(store);
+    if (sequence < 0) {
+      sequence = readSequence(store);
+      first = sequence + 1;
+    }
     sequence += 1;
     return sequence;
   }
 
+  function write(key: Buffer, value: Buffer): void {
+    writes++;
+    bytes += key.length + value.length;
+    put(key, value);
+  }
+
   return {
-    put(key: Buffer, value: Buffer) {
-      writes++;
-      bytes += key.length + value.length;
-      put(key, value);
-    },
+    put: write,
     remove(key: Buffer) {
       writes++;
       store.remove(key);
       record?.remove(key);
     },
     has: store.has,
-    nextSequence(streamId: number) {
-      const next = advance();
-      changes.set(streamId, next);
-      return next;
+    append(streamId: number, shardId: number, change: Buffer) {
+      const sequence = advance();
+      changes.set(streamId, sequence);
+      records.push({ streamId, shardId, sequence, change });
+      write(logKey(streamId, shardId, sequence), change);
     },
     nextSequenceForAll() {
       hasChangedAny = true;
       return advance();
     },
+    appended: (): Appended | undefined => (first < 0 ? undefined : { first, records, last: sequence }),
     streamChanges: (): StreamChanges => (hasChangedAny ? undefined : changes),
     addSize(id: number, items: number, bytes: number) {
       const size = sizes.get(id);

@@ -2,7 +2,7 @@ import { itemBytes, nestingDepth } from '../limits.ts';
 import type { Encoded } from '../values/attribute-value.ts';
 import type { NativeItem } from '../values/marshal.ts';
 import { byteLength, numberSize } from '../values/size.ts';
-import { decodeNative, encodeText, hasTags, hasTypeTags, taggedBytes } from './codec.ts';
+import { base64, decodeNative, encodeText, hasTags, hasTypeTags } from './codec.ts';
 
 // Most items of JavaScript callers are stored as the JSON of what they passed. Those are checked, measured and encoded
 // here, in one pass over the plain values. Everything else, and every error, takes the slow path, which handles all
@@ -107,10 +107,14 @@ function mapText(map: NativeItem, depth: number): string | undefined {
   return text === '' ? '{}' : `${text}}`;
 }
 
+// As `taggedBytes` has it in JSON.
+const binaryStart = '{"\\u0001B":"';
+
 function binaryText(bytes: Uint8Array): string {
   writing.size += bytes.byteLength;
   writing.hasTags = true;
-  return JSON.stringify(taggedBytes(bytes));
+  // Nothing in base64 needs an escape.
+  return `${binaryStart}${base64(bytes)}"}`;
 }
 
 // Attributes of the same few entities are written again and again. Maps may have any names: past the limit, new ones are

@@ -4,7 +4,7 @@ import { byteLength, itemSize, valueSize } from '../values/size.ts';
 import { encodeChange } from './change-log.ts';
 import { decodeItem, decodeSize, encodeItem } from './codec.ts';
 import type { Tx } from './committer.ts';
-import { indexKey, logKey, partitionHash, ttlKey } from './keys.ts';
+import { indexKey, partitionHash, ttlKey } from './keys.ts';
 import { copyBytes, type Store } from './store.ts';
 import { attributesOfKey, type Index, type Stream, type Table } from './table.ts';
 
@@ -133,7 +133,7 @@ function writeLog(tx: Tx, stream: Stream, { table, key, before, after, actor, no
     old: wantsOld ? before?.bytes : undefined,
     new: wantsNew ? after?.bytes : undefined,
   });
-  tx.put(logKey(stream.id, openShard(stream, key).id, tx.nextSequence(stream.id)), record);
+  tx.append(stream.id, openShard(stream, key).id, record);
 }
 
 function openShard(stream: Stream, key: Buffer) {

@@ -1,72 +1,85 @@
-import { recentBytes, recentRecords, streamBytes } from '../limits.ts';
+import { recentRead, recentShards, recentWritten, streamBytes } from '../limits.ts';
+import type { Appended } from '../storage/committer.ts';
 import type { LazyRecord } from './records.ts';
 
-export type Entry = { sequence: number; record: LazyRecord; size: number };
+// The newest change records of the shards that are read in this process. Most readers of a shard are near its end: what
+// this process has written, or one of them has read from the log, the others get from memory.
+
+export type Entry = { sequence: number; change: Buffer; size: number; record?: LazyRecord };
 
 // The start of a page, and where to continue in the log unless it is full.
-type Beginning = { records: LazyRecord[]; bytes: number; position: number; isFull: boolean };
+type Beginning = { entries: Entry[]; bytes: number; position: number; isFull: boolean };
 
-export type Recent = {
+type Recent = {
   page(position: number, limit: number): Beginning;
   // The records in the log from a position on, without a gap.
   remember(position: number, found: readonly Entry[]): void;
+  // A record that this process has written. Every record of the shard from `known` on was given in this way.
+  append(entry: Entry, known: number): void;
 };
 
-// The last records of a shard, read from the log once for all readers. A log only grows at its end, so cached records
-// stay valid. Records are shared and must not be changed.
-export function createRecent(): Recent {
+// A log only grows at its end, so cached records stay valid. Records are shared and must not be changed.
+function createRecent(): Recent {
   let entries: Entry[] = [];
+  let head = 0; // earlier entries are dropped
   let from = 0; // every record of the shard from here on, up to the last one of `entries`, is in it
   let bytes = 0;
 
   const end = (): number => (entries.length === 0 ? from : entries.at(-1)!.sequence + 1);
 
-  function shorten(): void {
-    let left = entries.length;
-    let first = 0;
-    while (left > recentRecords || bytes > recentBytes) {
-      bytes -= entries[first]!.size;
-      first += 1;
-      left -= 1;
+  function restart(position: number): void {
+    entries = [];
+    head = 0;
+    from = position;
+    bytes = 0;
+  }
+
+  function push(entry: Entry, most: typeof recentRead): void {
+    entries.push(entry);
+    bytes += entry.size;
+    while (entries.length - head > most.records || bytes > most.bytes) {
+      bytes -= entries[head]!.size;
+      from = entries[head]!.sequence + 1;
+      head += 1;
     }
-    if (first === 0) return;
-    from = entries[first - 1]!.sequence + 1;
-    entries = entries.slice(first);
+    // Not each time, because it copies what is left.
+    if (head < most.records) return;
+    entries = entries.slice(head);
+    head = 0;
   }
 
   return {
     page(position, limit) {
-      const page: Beginning = { records: [], bytes: 0, position, isFull: false };
+      const page: Beginning = { entries: [], bytes: 0, position, isFull: false };
       if (position < from || position >= end()) return page;
-      for (let i = findFirst(entries, position); i < entries.length; i++) {
-        const { record, sequence, size } = entries[i]!;
-        page.isFull = page.records.length === limit || (page.bytes > 0 && page.bytes + size > streamBytes);
+      for (let i = findFirst(entries, head, position); i < entries.length; i++) {
+        const entry = entries[i]!;
+        const isLarge = page.bytes > 0 && page.bytes + entry.size > streamBytes;
+        page.isFull = page.entries.length === limit || isLarge;
         if (page.isFull) break;
-        page.records.push(record);
-        page.bytes += size;
-        page.position = sequence + 1;
+        page.entries.push(entry);
+        page.bytes += entry.size;
+        page.position = entry.sequence + 1;
       }
       return page;
     },
     remember(position, found) {
       if (found.length === 0 || position < from) return;
-      if (position !== end()) {
-        entries = [];
-        from = position;
-        bytes = 0;
-      }
-      for (const entry of found) {
-        entries.push(entry);
-        bytes += entry.size;
-      }
-      shorten();
+      if (position !== end()) restart(position);
+      for (const entry of found) push(entry, recentRead);
+    },
+    append(entry, known) {
+      const last = end();
+      if (entry.sequence < last) return; // a reader has found it in the log
+      if (last < known) restart(known);
+      push(entry, recentWritten);
     },
   };
 }
 
-// The first record at or after a position.
-function findFirst(entries: readonly Entry[], position: number): number {
-  let low = 0;
+// The first entry at or after a position.
+function findFirst(entries: readonly Entry[], head: number, position: number): number {
+  let low = head;
   let high = entries.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -74,4 +87,40 @@ function findFirst(entries: readonly Entry[], position: number): number {
     else high = middle;
   }
   return low;
+}
+
+export type RecentRecords = {
+  of(streamId: number, shardId: number): Recent;
+  // Takes what a commit of this process has added to the log: when it is durable, in the order of commits.
+  add(appended: Appended): void;
+};
+
+export function createRecentRecords(sizeOf: (change: Buffer) => number): RecentRecords {
+  // `since`: what was added before this sequence was not given to it.
+  const shards = new Map<string, { recent: Recent; since: number }>();
+  let from = 0; // every later record was written by this process, and added
+  let next = -1;
+  return {
+    of(streamId, shardId) {
+      const key = `${streamId}/${shardId}`;
+      const known = shards.get(key) ?? { recent: createRecent(), since: next };
+      // The shard that was not read for the longest time is the first.
+      shards.delete(key);
+      shards.set(key, known);
+      for (const first of shards.keys()) {
+        if (shards.size <= recentShards) break;
+        shards.delete(first);
+      }
+      return known.recent;
+    },
+    add({ first, last, records }) {
+      // Numbers are given to all streams together: a gap has the records of another process.
+      if (first !== next) from = first;
+      next = last + 1;
+      for (const { streamId, shardId, sequence, change } of records) {
+        const { recent, since } = shards.get(`${streamId}/${shardId}`) ?? {};
+        recent?.append({ sequence, change, size: sizeOf(change) }, Math.max(from, since!));
+      }
+    },
+  };
 }

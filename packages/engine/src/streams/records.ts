@@ -16,7 +16,7 @@ import type { Stream, StreamViewType } from '../storage/table.ts';
 import type { Item } from '../values/attribute-value.ts';
 import type { NativeItem } from '../values/marshal.ts';
 import { sequenceText } from './names.ts';
-import { createRecent, type Entry, type Recent } from './recent-records.ts';
+import type { Entry } from './recent-records.ts';
 
 // The change log as the Streams API returns it.
 
@@ -52,8 +52,7 @@ export const shardRange = (streamId: number, shardId: number, from = 0): KeyRang
 
 export type Page = { records: LazyRecord[]; position: number; exhausted: boolean };
 
-// Reads from `position` on, and returns where to continue and whether there was more. Most readers of a shard are near
-// its end: what one of them has read from the log, the others get from memory.
+// Reads from `position` on, and returns where to continue and whether there was more.
 export function readRecords(
   context: Context,
   stream: Stream,
@@ -61,48 +60,39 @@ export function readRecords(
   position: number,
   limit: number,
 ): Page {
-  const recent = recentOf(stream, shardId);
+  const recent = context.recentRecords.of(stream.id, shardId);
   const known = recent.page(position, limit);
-  const page: Page = { records: known.records, position: known.position, exhausted: !known.isFull };
+  const recordOf = (entry: Entry): LazyRecord => {
+    entry.record ??= new LazyRecord(context, stream, entry);
+    return entry.record;
+  };
+  const page: Page = {
+    records: known.entries.map(recordOf),
+    position: known.position,
+    exhausted: !known.isFull,
+  };
   if (known.isFull) return page;
   const range = shardRange(stream.id, shardId, known.position);
   const entries: Entry[] = [];
   let { bytes } = known;
-  for (const { key, value } of context.store.range(range, copyBytes)) {
-    const size = sizeOf(value);
+  for (const { key, value: change } of context.store.range(range, copyBytes)) {
+    const size = changeSize(change);
     // A page is never empty while there are records, however large the first one is.
     if (page.records.length === limit || (bytes > 0 && bytes + size > streamBytes)) {
       page.exhausted = false;
       break;
     }
-    const sequence = logSequence(key);
-    const record = new LazyRecord(context, stream, sequence, value, size);
-    page.records.push(record);
-    entries.push({ sequence, record, size });
-    page.position = sequence + 1;
+    const entry: Entry = { sequence: logSequence(key), change, size };
+    page.records.push(recordOf(entry));
+    entries.push(entry);
+    page.position = entry.sequence + 1;
     bytes += size;
   }
   recent.remember(known.position, entries);
   return page;
 }
 
-const recents = new WeakMap<Stream, Map<number, Recent>>();
-
-function recentOf(stream: Stream, shardId: number): Recent {
-  let shards = recents.get(stream);
-  if (!shards) {
-    shards = new Map();
-    recents.set(stream, shards);
-  }
-  let recent = shards.get(shardId);
-  if (!recent) {
-    recent = createRecent();
-    shards.set(shardId, recent);
-  }
-  return recent;
-}
-
-const sizeOf = (change: Buffer): number =>
+export const changeSize = (change: Buffer): number =>
   changePartSize(change, 'keys') + changePartSize(change, 'old') + changePartSize(change, 'new');
 
 type Origin = Pick<Context, 'region'>;
@@ -119,7 +109,7 @@ export class LazyRecord {
   #keys: NativeItem | undefined;
   #sequenceText: string | undefined;
 
-  constructor(origin: Origin, stream: Stream, sequence: number, change: Buffer, size: number) {
+  constructor(origin: Origin, stream: Stream, { sequence, change, size }: Entry) {
     this.SizeBytes = size;
     this.#origin = origin;
     this.#stream = stream;

@@ -155,7 +155,7 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
 
     claimedUser({ response: { userHandle } }) {
       const text = userHandle === undefined ? '' : Buffer.from(userHandle, 'base64url').toString();
-      return /^usr_[a-z0-9]{1,40}$/.test(text) ? text : undefined;
+      return /^usr_[A-Za-z0-9_-]{1,40}$/.test(text) ? text : undefined;
     },
 
     async use(userId, response, bound) {

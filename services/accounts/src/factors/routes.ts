@@ -103,7 +103,7 @@ const routes = {
     audit: 'own',
     summary: 'Confirm your second factor again',
     description:
-      'Deleting the account, creating keys with the scope `admin`, making someone an admin or owner, changing factors and linking a provider require a second factor that was confirmed within the last ten minutes.',
+      'Deleting the account, changing the password, creating keys with the scope `admin`, making someone an admin or owner, changing factors and linking a provider require a second factor that was confirmed within the last ten minutes.',
     request: {
       body: json(z.strictObject({ code: codeSchema.optional(), passkey: passkeyAnswerSchema.optional() })),
     },

@@ -57,7 +57,7 @@ const routes = {
     auth: 'session',
     scope: 'admin',
     summary: 'Revoke an API key',
-    request: { params: z.strictObject({ keyId: z.string().regex(/^key_[a-z0-9]{1,40}$/) }) },
+    request: { params: z.strictObject({ keyId: z.string().regex(/^key_[A-Za-z0-9_-]{1,40}$/) }) },
     responses: { 204: empty() },
     problems: ['accounts.key_not_found'],
   }),

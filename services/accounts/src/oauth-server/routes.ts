@@ -245,7 +245,7 @@ export const appRoutes = {
     description: 'You can disconnect your own apps. Admins and owners can disconnect those of any member.',
     request: {
       params: z.strictObject({
-        userId: z.string().regex(/^usr_[a-z0-9]{1,40}$/),
+        userId: z.string().regex(/^usr_[A-Za-z0-9_-]{1,40}$/),
         sessionId: z.string().regex(/^ses_[a-z0-9]{1,40}$/),
       }),
     },

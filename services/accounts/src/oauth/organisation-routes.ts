@@ -26,7 +26,7 @@ import {
 import { type ReturnSettings, resolveReturnTo } from './return-to.ts';
 
 const tags = ['accounts'];
-const params = z.strictObject({ accountId: z.string().regex(/^(?:usr|org)_[a-z0-9]{1,40}$/) });
+const params = z.strictObject({ accountId: z.string().regex(/^(?:usr|org)_[A-Za-z0-9_-]{1,40}$/) });
 const rate = {
   name: 'organisation sign-in',
   limit: limits.startsPerMinute,

@@ -21,7 +21,7 @@ import { type Role, roles } from './roles.ts';
 import { type Invitation, invitation, invitationsOf, member, organisation } from './table.ts';
 
 // The token contains the invitation's key, so that it is found by a read. The table stores a hash of the secret part.
-const shape = /^((?:usr|org)_[a-z0-9]{1,40})\.(inv_[a-f0-9]{24})\.([A-Za-z0-9_-]{43})$/;
+const shape = /^((?:usr|org)_[A-Za-z0-9_-]{1,40})\.(inv_[a-f0-9]{24})\.([A-Za-z0-9_-]{43})$/;
 
 type InvitationToken = { accountId: string; invitationId: string; hash: string };
 

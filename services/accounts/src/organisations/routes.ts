@@ -6,9 +6,9 @@ import { roleNames } from './roles.ts';
 
 const tags = ['accounts'];
 const roleSchema = z.enum(roleNames);
-const accountIdSchema = z.string().regex(/^(?:usr|org)_[a-z0-9]{1,40}$/);
+const accountIdSchema = z.string().regex(/^(?:usr|org)_[A-Za-z0-9_-]{1,40}$/);
 const tokenSchema = z.string().min(1).max(limits.tokenChars).describe('The token from the link in the mail');
-const memberParams = z.strictObject({ userId: z.string().regex(/^usr_[a-z0-9]{1,40}$/) });
+const memberParams = z.strictObject({ userId: z.string().regex(/^usr_[A-Za-z0-9_-]{1,40}$/) });
 const invitationParams = z.strictObject({ invitationId: z.string().regex(/^inv_[a-f0-9]{24}$/) });
 
 const organisationSchema = z.strictObject({

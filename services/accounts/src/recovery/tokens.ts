@@ -7,7 +7,7 @@ import * as limits from './limits.ts';
 import { mailedToken, type TokenPurpose } from './table.ts';
 
 // The token contains the account's id, so that it is found by a read. The table stores a hash of the secret part.
-const shape = /^(usr_[a-z0-9]{1,40})\.([A-Za-z0-9_-]{43})$/;
+const shape = /^(usr_[A-Za-z0-9_-]{1,40})\.([A-Za-z0-9_-]{43})$/;
 
 export type MailedToken = { userId: string; hash: string };
 type NewPerson = { name: string; passwordHash: string };

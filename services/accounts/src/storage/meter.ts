@@ -1,11 +1,12 @@
 import assert from 'node:assert';
-import type { Clock } from '@stak/kit';
-import { eachOnceAfter, type Subscription, slotOf, subscribe, type UnknownChange } from '@stak/streams';
+import { type Clock, yieldIfBusy } from '@stak/kit';
+import { changesAfter, type Subscription, slotOf, subscribe, type UnknownChange } from '@stak/streams';
 import { failedStep, is, type Store, tableErrors, type WriteStep, write } from '@stak/table';
 import { inSeconds } from '../deps.ts';
 import * as limits from './limits.ts';
 import { type AccountSum, createSums, everyone, ownedItem, type Summing } from './sums.ts';
 import { count, type Mark, mark, type TableState, tableState } from './table.ts';
+import { requestRecount } from './table-state.ts';
 import { addWritten } from './written.ts';
 
 export type MeterDeps = { store: Store; clock: Clock };
@@ -25,7 +26,7 @@ export function meterTable<Kind extends string>(deps: MeterDeps, summing: Summin
     signal: AbortSignal,
   ): Promise<void> {
     const at = marks.get(shard) ?? (await openMark(deps, table.name, shard, signal));
-    const fresh = eachOnceAfter(changes, at.through, ({ sequence }) => sequence);
+    const fresh = changesAfter(changes, at.through);
     const last = fresh.at(-1);
     if (!last) return void marks.set(shard, at);
     const steps = addSteps(at, await sumOf(summing, fresh), clock.now());
@@ -57,6 +58,7 @@ export function meterTable<Kind extends string>(deps: MeterDeps, summing: Summin
     gatherMs: limits.flushMs,
     attempts: Number.MAX_SAFE_INTEGER, // an unavailable store comes back
     needsConsumer: true, // storage is counted by shard
+    recover: () => requestRecount(deps.store, clock.now(), table.name),
     async handleBatch(changes, { shardId, signal }) {
       assert(shardId !== undefined);
       await countChanges(shardId, changes as readonly UnknownChange[], signal);
@@ -70,6 +72,7 @@ async function sumOf<Kind extends string>(
 ): Promise<AccountSum[]> {
   const sums = createSums(summing.payers);
   for (const change of changes) {
+    await yieldIfBusy();
     sums.add(
       ownedItem(summing, change.keys, change.oldBytes, () => change.old),
       -1,

@@ -19,7 +19,7 @@ import {
   write,
 } from '@stak/table';
 import { inSeconds } from '../deps.ts';
-import { allCounts } from './counts.ts';
+import { allCounts, readStates } from './counts.ts';
 import { createKeyFilter } from './key-filter.ts';
 import * as limits from './limits.ts';
 import { refusable } from './meter.ts';
@@ -50,8 +50,11 @@ export function createRecounter<Kind extends string>(
 ): Recounter {
   const { store, clock, log } = deps;
   const countWhereNeeded = async (signal: AbortSignal) => {
+    const states = new Map((await readStates(store)).map(state => [state.table, state]));
     for (const summing of tables) {
       const table = summing.table.name;
+      if (!isWanted(states.get(table))) continue;
+      // Another process may have counted it while this one counted the table before.
       const state = await store.get(tableState, { table }, { consistent: true });
       if (!isWanted(state)) continue;
       const hold = await takeHold(deps, table, state?.holder);
@@ -82,15 +85,6 @@ export function createRecounter<Kind extends string>(
 
 const isWanted = (state: TableState | undefined): boolean =>
   !state || state.generation === 0 || (state.requested_at ?? 0) > (state.counted_at ?? 0);
-
-export async function requestRecount(store: Store, nowMs: number, table: string): Promise<void> {
-  await store.update(
-    tableState,
-    { table },
-    { set: { requested_at: nowMs }, setOnce: { generation: 0, tried: 0 } },
-    { upsert: true },
-  );
-}
 
 async function takeHold(
   { store, clock, owners }: RecountDeps,

@@ -22,9 +22,10 @@ import { createStorageLimit, type StorageLimit, type StorageNotice } from './lim
 import * as limits from './limits.ts';
 import { meterTable } from './meter.ts';
 import { type AccountOf, createPayers } from './owners.ts';
-import { createRecounter, requestRecount } from './recount.ts';
+import { createRecounter } from './recount.ts';
 import { everyone, type Summing } from './sums.ts';
 import type { TableState } from './table.ts';
+import { requestRecount } from './table-state.ts';
 import { addWritten } from './written.ts';
 
 export type ServiceOwners<Kind extends string> = { service: string; owners: readonly Ownership<Kind>[] };

@@ -16,6 +16,7 @@ import { z } from 'zod';
 import { doneBy, showEntry } from '../audit.ts';
 import { isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
+import { requireFresh } from '../factors/factors.ts';
 import { hasFactor } from '../factors/table.ts';
 import { switchMails, wantedMails } from '../mail/notices.ts';
 import type { Role } from '../organisations/roles.ts';
@@ -115,6 +116,7 @@ const routes = {
       'accounts.password_wrong',
       'accounts.password_weak',
       'accounts.sign_in_again',
+      'accounts.step_up_needed',
       'accounts.changed',
       'accounts.too_many_attempts',
       'accounts.busy',
@@ -268,6 +270,7 @@ export function createUserRoutes(deps: UserRoutesDeps) {
     }),
     endpoint(routes.changePassword, async c => {
       const { userId, credentialId: sessionId } = c.get('principal');
+      await requireFresh(deps, { userId, sessionId });
       await changePassword(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json'));
       return c.body(null, 204);
     }),

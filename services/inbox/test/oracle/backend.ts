@@ -66,7 +66,8 @@ async function openAddress(endpoint: string): Promise<Backend> {
   };
 }
 
-function recordReader(engine: Engine): Backend['readRecords'] {
+// Returns the changes of the table's stream since the last call.
+export function recordReader(engine: Engine): Backend['readRecords'] {
   const source = engineSource(engine);
   const last = new Map<string, string>();
   return async () => {

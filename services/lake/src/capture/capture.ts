@@ -22,6 +22,7 @@ export type CaptureDeps = {
   log: Logger;
   flushMs: number;
   onCaptured?(): void;
+  recover?(): Promise<void>; // reads the table again
 };
 
 export const subscriptionName = (table: string): string => `lake-${table.toLowerCase()}`;
@@ -30,7 +31,7 @@ export const subscriptionName = (table: string): string => `lake-${table.toLower
 // a longer one is delivered again. The commit that lists the files also says which records they contain, so none counts
 // twice.
 export function captureChanges(deps: CaptureDeps): Subscription {
-  const { plan, clock } = deps;
+  const { plan, clock, recover } = deps;
   return subscribe({
     name: subscriptionName(plan.table.name),
     table: plan.table,
@@ -38,6 +39,7 @@ export function captureChanges(deps: CaptureDeps): Subscription {
     batchRecords: limits.batchRecords,
     // An unavailable store is retried for ever; a record that cannot be read becomes a dead letter of its own.
     attempts: Number.MAX_SAFE_INTEGER,
+    ...(recover && { recover }),
     needsConsumer: true, // files are named for the shard, and one process writes few large ones
     async handleBatch(changes, { shardId, signal }) {
       assert(shardId !== undefined);

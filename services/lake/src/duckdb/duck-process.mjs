@@ -23,8 +23,36 @@ const openInstance = ({ memory, scratch, isUntrusted }) =>
 let trusted; // shared by our own jobs; each untrusted job gets an instance of its own
 
 async function work(job) {
-  if (!job.isUntrusted) trusted ??= await openInstance(job);
-  const instance = job.isUntrusted ? await openInstance(job) : trusted;
+  if (!job.isUntrusted) {
+    trusted ??= await openInstance(job);
+    return run(job, trusted).catch(error => runWithMore(job, trusted, error));
+  }
+  const instance = await openInstance(job);
+  try {
+    return await run(job, instance);
+  } finally {
+    instance.closeSync();
+  }
+}
+
+// Few of our own jobs need much memory, and DuckDB keeps what it has once used.
+async function runWithMore(job, instance, error) {
+  const { memory, largestMemory } = job;
+  if (largestMemory === undefined || !error.message.startsWith('Out of Memory Error')) throw error;
+  await limitMemory(instance, largestMemory);
+  try {
+    return await run(job, instance);
+  } finally {
+    await limitMemory(instance, memory).catch(() => {}); // it still uses more
+  }
+}
+
+async function limitMemory(instance, limit) {
+  const connection = await instance.connect();
+  await connection.run(`SET memory_limit = '${limit}'`).finally(() => connection.closeSync());
+}
+
+async function run(job, instance) {
   const connection = await instance.connect();
   try {
     for (const sql of job.prepare) await connection.run(sql).catch(failAs('preparation'));
@@ -37,7 +65,6 @@ async function work(job) {
     return await (job.output ? writeAnswer(job, statement) : answer(job, statement));
   } finally {
     connection.closeSync();
-    if (job.isUntrusted) instance.closeSync();
   }
 }
 

@@ -36,7 +36,8 @@ export type Duck = { run(job: DuckJob): Promise<DuckAnswer>; close(): void };
 
 // Processes are watched by the clock of the machine they run on.
 type Settings = { clock?: Clock; processes: number; queue: number; timeoutMs: number; memory?: Memory };
-type Memory = { limit: string; rssBytes: number };
+// `largest`: for a job that fails for lack of memory, which is then run again.
+type Memory = { limit: string; largest?: string; rssBytes: number };
 type Waiting = { job: DuckJob; resolve(answer: DuckAnswer): void; reject(error: unknown): void };
 type Child = { process: ChildProcess; isReady: boolean; job?: Waiting; timer?: AbortController };
 
@@ -44,7 +45,8 @@ const memoryWatch = createMemoryWatch();
 const program = fileURLToPath(new URL('./duck-process.mjs', import.meta.url));
 
 export function createDuck(given: Settings): Duck {
-  const { clock = systemClock, processes, queue, timeoutMs, memory = limits.callerMemory } = given;
+  const { clock = systemClock, processes, queue, timeoutMs } = given;
+  const memory: Memory = given.memory ?? limits.callerMemory;
   const children = new Set<Child>();
   const waiting: Waiting[] = [];
   let isClosed = false;
@@ -79,6 +81,7 @@ export function createDuck(given: Settings): Duck {
     child.job = waiter;
     const job = {
       memory: memory.limit,
+      largestMemory: memory.largest,
       maxRows: limits.resultRows,
       maxBytes: limits.resultBytes,
       ...waiter.job,

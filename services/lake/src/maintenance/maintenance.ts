@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { unknownOwners, type Worker } from '@stak/kit';
-import type { Alarm, Subscription } from '@stak/streams';
+import type { Subscription } from '@stak/streams';
 import { beginBackfill } from '../capture/backfill.ts';
-import { captureChanges, subscriptionName } from '../capture/capture.ts';
+import { captureChanges } from '../capture/capture.ts';
 import { redriveLetters } from '../capture/redrive.ts';
 import type { MaintenanceDeps } from '../deps.ts';
 import { createMaintenanceDuck } from '../duckdb/duck.ts';
@@ -54,9 +54,20 @@ export function createMaintenance(deps: MaintenanceDeps, lakeTables: readonly La
     return found;
   };
 
+  // Changes that the stream has lost are still in the table.
+  const backfill = async (lakeTable: LakeTable) => {
+    await beginBackfill(lakeTable);
+    worker.noteChange();
+  };
+
   return {
     subscriptions: lakeTables.map(lakeTable =>
-      captureChanges({ ...lakeTable, flushMs, onCaptured: worker.noteChange }),
+      captureChanges({
+        ...lakeTable,
+        flushMs,
+        onCaptured: worker.noteChange,
+        recover: () => backfill(lakeTable),
+      }),
     ) as Subscription[],
     workers: [worker.worker] as Worker[],
     eraser,
@@ -71,19 +82,7 @@ export function createMaintenance(deps: MaintenanceDeps, lakeTables: readonly La
     eraseAgain: erasing.eraseAgain,
     redrive: (table: string) => redriveLetters(lakeTableOf(table)),
     // Reads the whole table again, after changes were lost because nothing read the stream for a day.
-    backfill: async (table: string) => {
-      await beginBackfill(lakeTableOf(table));
-      worker.noteChange();
-    },
-    // For the consumers of the subscriptions: changes that the stream has lost are still in the table.
-    onAlarm({ consumer, kind }: Pick<Alarm, 'consumer'> & Partial<Alarm>): void {
-      if (kind === 'set_aside') return; // stored whole until it is redriven
-      const lakeTable = lakeTables.find(({ plan }) => subscriptionName(plan.table.name) === consumer);
-      if (lakeTable)
-        beginBackfill(lakeTable).then(worker.noteChange, error =>
-          log.error({ err: error, consumer }, 'no backfill begun'),
-        );
-    },
+    backfill: (table: string) => backfill(lakeTableOf(table)),
     close: () => duck.close(),
   };
 }

@@ -42,7 +42,7 @@ async function decideCreation(
   const moments = { created_at: nowS, updated_at: nowS, completed_at: null };
   const draft = createDraft(deps, view);
   const ends = await readEnds(deps, draft);
-  const position = newPosition(task_id, ends.last_position);
+  const position = newPosition(task_id, nowS, ends.last_position);
   const made: Task = { user_id, task_id, ...input, ...moments, position, version: 1, request_id };
   await addToParent(draft, made);
   draft.put(made);

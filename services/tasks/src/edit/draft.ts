@@ -151,7 +151,10 @@ function withDerived(task: Task, settings: Settings, nowS: number): Task {
     ...task,
     completed_at: task.status === 'completed' ? (task.completed_at ?? nowS) : null,
     restored_at: task.status === 'completed' ? task.restored_at : undefined,
-    position: task.parent_id === undefined ? (task.position ?? firstPosition(task.task_id)) : undefined,
+    position:
+      task.parent_id === undefined
+        ? (task.position ?? firstPosition(task.task_id, task.created_at))
+        : undefined,
     ...seriesOf(task),
   };
   stamped.ttl = expiresAt(stamped, settings, nowS);

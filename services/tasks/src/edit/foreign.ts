@@ -1,5 +1,5 @@
-import { storedTask, type Task } from '../schema.ts';
-import { positionAt } from './position.ts';
+import { storedTask, type Task, taskId } from '../schema.ts';
+import { firstPosition } from './position.ts';
 
 // A task that another program wrote as the document describes has neither a version nor its ids: they are in its key.
 export const isForeign = ({ version }: Partial<Pick<Task, 'version'>>): boolean => version === undefined;
@@ -11,11 +11,12 @@ export function taskOfForeign(
   task_id: string,
   nowS: number,
 ): Task | undefined {
+  if (!taskId.safeParse(task_id).success) return undefined;
   const given = Object.fromEntries(
     Object.entries(stored).filter(([, value]) => value !== null && value !== undefined && value !== ''),
   );
   const { created_at = nowS, updated_at = created_at, completed_at = null } = given;
   const known = { ...given, user_id, task_id, created_at, updated_at, completed_at, version: 0 };
   const { data } = storedTask.safeParse(known);
-  return data && { ...data, position: data.position ?? positionAt(data.created_at * 1000) };
+  return data && { ...data, position: data.position ?? firstPosition(task_id, data.created_at) };
 }

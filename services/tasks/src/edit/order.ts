@@ -56,11 +56,12 @@ export type Ends = Pick<Tally, 'first_position' | 'last_position'>;
 export async function readEnds(deps: Pick<CommitDeps, 'store'>, draft: Draft): Promise<Ends> {
   const { total, first_position, last_position } = draft.view.tally;
   if (first_position !== undefined || total === 0) return { first_position, last_position };
-  const [first, last] = [
-    await readPositions(deps, draft, {}),
-    await readPositions(deps, draft, { newestFirst: true }),
-  ];
-  return { first_position: first[0], last_position: last.at(-1) };
+  const positions = [
+    ...((await readPositions(deps, draft, {})) ?? []),
+    ...((await readPositions(deps, draft, { newestFirst: true })) ?? []),
+    ...(await recentPositions(deps, draft)),
+  ].toSorted();
+  return { first_position: positions[0], last_position: positions.at(-1) };
 }
 
 type Range = { newestFirst?: boolean; after?: { position: string }; before?: { position: string } };
@@ -71,7 +72,7 @@ async function readPositions(
   { store }: Pick<CommitDeps, 'store'>,
   draft: Draft,
   range: Range,
-): Promise<string[]> {
+): Promise<string[] | undefined> {
   const { user_id } = draft.view.tally;
   const isWithin = (position: string) =>
     (range.after?.position ?? '') < position &&
@@ -86,7 +87,7 @@ async function readPositions(
     cursor = next;
     read += items.length;
   }
-  return [];
+  return undefined;
 }
 
 const positionAtEnd = (target: MoveTarget, { first_position, last_position }: Ends): string | undefined =>
@@ -94,23 +95,22 @@ const positionAtEnd = (target: MoveTarget, { first_position, last_position }: En
     ? positionBetween(undefined, first_position)
     : positionBetween(last_position, undefined);
 
-// The index may miss the newest task, so it is read from the table.
 async function positionBeside(
   deps: CommitDeps,
   draft: Draft,
   target: MoveTarget,
   anchor: string,
 ): Promise<string | undefined> {
-  const { user_id } = draft.view.tally;
   const isDown = 'after' in target;
   const range = isDown
     ? { after: { position: anchor } }
     : { before: { position: anchor }, newestFirst: true };
   const indexed = await readPositions(deps, draft, range);
-  const last = { limit: limits.neighbours, newestFirst: true };
-  const changes = await deps.store.query(changesOfUser, { user_id }, last);
-  const recent = changes.items.flatMap(one => one.task_ids).slice(0, limits.recentTasks);
-  const written = (await draft.find([...new Set(recent)])).flatMap(one => one.position ?? []);
+  if (!indexed)
+    throw refuse(
+      'Too many tasks that have expired are still stored beside this one. Move it elsewhere first.',
+    );
+  const written = await recentPositions(deps, draft);
   const positions = [...indexed, ...written].toSorted();
   return isDown
     ? positionBetween(
@@ -121,6 +121,18 @@ async function positionBeside(
         positions.findLast(one => one < anchor),
         anchor,
       );
+}
+
+// Reads the tasks that were written last from the table, because the index may miss them.
+async function recentPositions({ store }: Pick<CommitDeps, 'store'>, draft: Draft): Promise<string[]> {
+  const { tally, nowS } = draft.view;
+  const page = { limit: limits.recentChanges, newestFirst: true };
+  const { items } = await store.query(changesOfUser, { user_id: tally.user_id }, page);
+  const recent = items.filter(
+    (one, i) => i < limits.neighbours || one.changed_at >= nowS - limits.indexLateS,
+  );
+  const ids = new Set(recent.flatMap(one => one.task_ids));
+  return (await draft.find([...ids].slice(0, limits.recentTasks))).flatMap(one => one.position ?? []);
 }
 
 function reordered(ids: readonly string[], taskId: string, target: MoveTarget): string[] {

@@ -9,7 +9,7 @@ describe('positions', () => {
   it('always sort between their neighbours, wherever tasks are put', () => {
     fc.assert(
       fc.property(ids, indexes, (tasks, moves) => {
-        const list = [...new Set(tasks)].map(firstPosition).sort();
+        const list = [...new Set(tasks)].map(id => firstPosition(id, 0)).sort();
         for (const move of moves) {
           const at = move % (list.length + 1);
           const [low, high] = [list[at - 1], list[at]];
@@ -24,7 +24,7 @@ describe('positions', () => {
   });
 
   it('stay short at both ends, and grow slowly inside', () => {
-    let first = firstPosition('tsk_0mjuxvy9s00b8f0k3x1q2w4e');
+    let first = firstPosition('tsk_0mjuxvy9s00b8f0k3x1q2w4e', 0);
     let last = first;
     for (let i = 0; i < 10_000; i++) {
       first = positionBetween(undefined, first)!;

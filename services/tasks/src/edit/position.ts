@@ -6,14 +6,15 @@ const base = digits.length;
 const headDigits = 9; // an id starts with its millisecond
 const endStep = 1000; // a move to the top or bottom goes a second further, so that positions there stay short
 
-// The position of a task that was created at this time elsewhere.
-export const positionAt = (ms: number): string => headText(Math.max(1, Math.floor(ms)));
+const ownId = /^tsk_([0-9a-z]{24})$/;
 
-export const firstPosition = (taskId: string): string => taskId.slice(taskId.indexOf('_') + 1);
+// Another program's ids say nothing about when a task was created.
+export const firstPosition = (taskId: string, created_at: number): string =>
+  ownId.exec(taskId)?.[1] ?? headText(Math.max(1, created_at * 1000));
 
 // The position of a new task: its own, unless tasks were moved to the bottom, which may be ahead of the clock.
-export function newPosition(taskId: string, last: string | undefined): string {
-  const own = firstPosition(taskId);
+export function newPosition(taskId: string, created_at: number, last: string | undefined): string {
+  const own = firstPosition(taskId, created_at);
   return last === undefined || last < own ? own : afterAll(last);
 }
 

@@ -27,7 +27,12 @@ export async function repeatTask(draft: Draft, ids: Ids, taskId: string): Promis
     subtask_ids: undefined,
   };
   if (done.parent_id !== undefined) await replaceInParent(draft, done, next.task_id);
-  draft.put({ ...done, recurrence: undefined, parent_id: undefined, position: firstPosition(next.task_id) });
+  draft.put({
+    ...done,
+    recurrence: undefined,
+    parent_id: undefined,
+    position: firstPosition(next.task_id, nowS),
+  });
   const laterDays = Math.round((utcOf(nextDate) - utcOf(due_date)) / dayMs);
   const subtasks = (await draft.find(done.subtask_ids ?? [])).map(subtask => ({
     ...freshCopy(subtask, ids.next('tsk'), nowS),

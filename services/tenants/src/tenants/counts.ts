@@ -145,7 +145,8 @@ export function usersCounted({ store, clock }: Service, tenant_id: string): Coun
   return {
     of: { tenant_id },
     read: () => store.get(userCount, { tenant_id }, { consistent: true }),
-    take: () => lengthOf(store.all(usersOfTenant, { tenant_id })),
+    // Users of another program are counted when they are adopted.
+    take: () => lengthOf(store.all(usersOfTenant, { tenant_id }, { filter: { version: is.present } })),
     write: (count, before) =>
       store.put(userCount, { tenant_id, count, counted_at_ms: clock.now() }, onlyAfter(before)),
     add: (change, limit) =>

@@ -1,5 +1,5 @@
 import { versionMismatch } from '@stak/http';
-import { createRecentMap, isOneLine } from '@stak/kit';
+import { createRecentMap, isName } from '@stak/kit';
 import { is, isRefused } from '@stak/table';
 import { z } from 'zod';
 import { type Service, timestampOf } from '../deps.ts';
@@ -33,7 +33,7 @@ const portalFields = {
     .string()
     .trim()
     .max(limits.nameChars)
-    .refine(isOneLine, 'No control characters')
+    .refine(isName, 'No control or invisible characters')
     .describe('The title of the portal. Empty for the name of the tenant'),
   portal_logo: logo.describe('An https:// URL, or a small image as a data: URL'),
   portal_color: color.describe('The colour of buttons and links in the portal, such as #0f766e'),

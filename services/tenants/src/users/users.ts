@@ -10,6 +10,7 @@ import { emailLock, identityLock, tokenEpoch, user, usersOfTenant } from '../tab
 import { addCounted, removalSteps, roomFor, usersCounted } from '../tenants/counts.ts';
 import { checkProperties } from '../tenants/custom-properties.ts';
 import { idFromKey } from '../tenants/tenants.ts';
+import { adoptUser } from './adopt.ts';
 import { lockSteps, nothingHeld } from './user-locks.ts';
 
 type UserItem = ItemOf<typeof user>;
@@ -104,34 +105,50 @@ export function refusalOf(error: unknown): unknown {
       });
 }
 
-export async function getUser({ store }: Service, tenant_id: string, user_id: string): Promise<User> {
-  const item = await store.get(user, { tenant_id, user_id }, { consistent: true });
+export async function getUser(deps: Service, tenant_id: string, user_id: string): Promise<User> {
+  const stored = await deps.store.get(user, { tenant_id, user_id }, { consistent: true });
+  const item = stored && (await adoptUser(deps, tenant_id, stored));
   if (!item) throw noUser();
   return userOf(item);
 }
 
 type Page = { items: User[]; cursor?: string };
 
-export async function listUsers({ store }: Service, tenant_id: string, page: PageRequest): Promise<Page> {
-  const { items, cursor } = await store.query(usersOfTenant, { tenant_id }, page);
-  return { items: items.map(userOf), cursor };
+export async function listUsers(deps: Service, tenant_id: string, page: PageRequest): Promise<Page> {
+  const { items, cursor } = await deps.store.query(usersOfTenant, { tenant_id }, page);
+  const whole: UserItem[] = [];
+  for (const one of items) {
+    const adopted = await adoptUser(deps, tenant_id, one);
+    if (adopted) whole.push(adopted);
+  }
+  return { items: whole.map(userOf), cursor };
 }
 
 // The lock names the user, so no other is read. Between the two reads the user may have given up the lock.
-export async function findByEmail({ store }: Service, tenant_id: string, given: string): Promise<Page> {
+export async function findByEmail(deps: Service, tenant_id: string, given: string): Promise<Page> {
   const email = given.toLowerCase();
-  const lock = await store.get(emailLock, { tenant_id, email }, { consistent: true });
-  return findLocked({ store }, lock, found => found.email?.toLowerCase() === email);
+  const read = () => deps.store.get(emailLock, { tenant_id, email }, { consistent: true });
+  return findLocked(deps, await lockOf(deps, tenant_id, read), one => one.email?.toLowerCase() === email);
+}
+
+// A user that another program wrote has no lock yet.
+async function lockOf<T>(deps: Service, tenant_id: string, read: () => Promise<T | undefined>) {
+  const known = await read();
+  return known === undefined && (await deps.adoptUsers(deps, tenant_id)) ? read() : known;
 }
 
 export async function findByIdentity(
-  { store }: Service,
+  deps: Service,
   tenant_id: string,
   channel: string,
   identity: string,
 ): Promise<Page> {
-  const lock = await store.get(identityLock, { tenant_id, channel, identity }, { consistent: true });
-  return findLocked({ store }, lock, found => found.channel_identities[channel] === identity);
+  const read = () => deps.store.get(identityLock, { tenant_id, channel, identity }, { consistent: true });
+  return findLocked(
+    deps,
+    await lockOf(deps, tenant_id, read),
+    found => found.channel_identities[channel] === identity,
+  );
 }
 
 // Among the first users of a tenant, and at most so many.

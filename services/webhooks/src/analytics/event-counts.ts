@@ -1,6 +1,7 @@
 import assert from 'node:assert';
+import { yieldIfBusy } from '@stak/kit';
 import {
-  eachOnceAfter,
+  changesAfter,
   isImported,
   type Subscription,
   slotOf,
@@ -46,8 +47,8 @@ export function countEvents(deps: Deps): Subscription {
     since ??= (await store.get(countStart, {}, { consistent: true }))?.since ?? 0;
     const through = checkpoints.get(shard) ?? (await readCheckpoint(store, shard));
     checkpoints.set(shard, through);
-    const fresh = eachOnceAfter(changes, through, ({ sequence }) => sequence);
-    const tally = tallyOf(fresh, since);
+    const fresh = changesAfter(changes, through);
+    const tally = await tallyOf(fresh, since);
     const size = tally.days.size + tally.totals.size + tally.usage.size;
     if (size === 0) return;
     if (size > limits.countsTogether) {
@@ -81,9 +82,11 @@ export function countEvents(deps: Deps): Subscription {
     async handleBatch(changes, { shardId }) {
       assert(shardId !== undefined);
       // Most items of the table are not events, and need not be decoded.
-      const own = (changes as readonly UnknownChange[]).filter(
-        one => isCounted(one.kind) && hasKeyOf(event, one.keys),
-      );
+      const own: UnknownChange[] = [];
+      for (const change of changes as readonly UnknownChange[]) {
+        await yieldIfBusy();
+        if (isCounted(change.kind) && hasKeyOf(event, change.keys)) own.push(change);
+      }
       if (own.length > 0) await count(shardId, own);
     },
   });
@@ -112,7 +115,7 @@ const moveCheckpoint = (shard: string, from: string, through: string, expiresAt:
     from === '' ? { ifAbsent: true } : { if: { through: from } },
   );
 
-function tallyOf(changes: readonly UnknownChange[], since: number): Tally {
+async function tallyOf(changes: readonly UnknownChange[], since: number): Promise<Tally> {
   const tally: Tally = { days: new Map(), totals: new Map(), usage: new Map() };
   const dayEntry = (userId: string, sourceId: string, day: string): Numbers => {
     const key = `${userId} ${day} ${sourceId}`;
@@ -121,6 +124,7 @@ function tallyOf(changes: readonly UnknownChange[], since: number): Tally {
     return known.add;
   };
   for (const change of changes) {
+    await yieldIfBusy();
     const { userId, sourceId, receivedAt, status } = change.new as Counted;
     const before = (change.old as Counted | undefined)?.status;
     if (before === status) continue;

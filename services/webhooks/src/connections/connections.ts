@@ -80,8 +80,11 @@ export function createConnections(
     async create({ sourceId, userId, ...input }, { ids, isRepeated } = ordinary) {
       const given = newConnectionSchema.parse(input);
       deps.refuseUrl(given.destinationUrl);
+      let isPaused = false;
       const checkCount = async () => {
-        const { connections = [] } = (await sourceCache.getFresh(sourceId, userId)) ?? {};
+        const view = await sourceCache.getFresh(sourceId, userId);
+        isPaused = view?.source.status === 'paused';
+        const { connections = [] } = view ?? {};
         if (connections.length < limits.connectionsPerSource) return;
         throw webhookErrors.create('webhooks.too_many_connections', 'The source has too many connections.', {
           most: limits.connectionsPerSource,
@@ -102,6 +105,8 @@ export function createConnections(
           connection: write.put(connection, made, { ifAbsent: true }),
           pointer: write.put(connectionPointer, { connectionId, sourceId, userId }),
           ...catchUpSteps(deps, made, made.version),
+          // A process that is resuming the source may not know this connection.
+          ...(isPaused && { backlog: scheduleBacklog(deps, made, clock.now() + limits.settledMs) }),
         });
         const options = { pattern: 'create connection' };
         await createWithin(deps, `connections of ${sourceId}`, checkCount, steps, options);

@@ -25,8 +25,13 @@ it('a backlog that is marked while it is looked at does not count as empty befor
   const log = createLogger({ level: 'silent' });
   const dueShards = createQueueShards({ store, clock, log });
   const base = { store, clock, log, dueShards, ids: createIds({ clock }), random: () => 0 };
+  const secrets = { seal: (secret: string) => secret };
   const dispatcher = { offer: () => 'taken' as const, waiting: () => 0, isSlow: () => false };
-  const deps = { ...base, sourceCache: createSourceCache({ ...base, hasLateIndexes: false }), dispatcher };
+  const deps = {
+    ...base,
+    sourceCache: createSourceCache({ ...base, secrets, hasLateIndexes: false }),
+    dispatcher,
+  };
   const backlogs = createBacklogs(base);
   const run = () => runBacklog(deps, of.connectionId, 'own_1', new AbortController().signal);
   const read = () => store.get(backlog, { connectionId: of.connectionId });

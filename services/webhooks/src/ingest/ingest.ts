@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createMemoryRateLimits, type ProblemDetails, type Verdict } from '@stak/http';
 import { type Clock, createRecentMap } from '@stak/kit';
+import { isUnavailable } from '@stak/table';
 import type { AccountPlan, WebhookDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
 import type { HookRequest } from '../filters/request-view.ts';
@@ -17,6 +18,7 @@ import {
   type SourceCache,
   type SourceView,
 } from '../sources/source-cache.ts';
+import type { Event } from '../tables.ts';
 import type { LoadLimiter } from './load-limiter.ts';
 import { type NewEvent, type Receipt, type WriteDeps, writeEvent } from './write-event.ts';
 
@@ -29,6 +31,7 @@ export type AcceptDeps = WriteDeps & {
   loadLimiter: Pick<LoadLimiter, 'enter'>;
   hasRoom?: WebhookDeps['hasRoom'];
   onReceived(sourceId: string): void; // for live views
+  eraseEvent(event: Pick<Event, 'sourceId' | 'eventId' | 'receivedAt' | 'dedupeId'>): Promise<void>;
 };
 
 export type IngestDeps = AcceptDeps & { secrets: Secrets };
@@ -157,8 +160,28 @@ export async function acceptEvent(
   const { retentionSeconds } = plan;
   const received = { source, request, rejection, dedupeId: keyableId(dedupeId), retentionSeconds };
   const receipt = await writeEvent(deps, received, connections);
+  await eraseIfLate(deps, current, received, receipt);
   if (!receipt.isDuplicate) deps.onReceived(source.sourceId);
   return receipt;
+}
+
+// The eraser of an account waits for events that are being stored, but not as long as a slow store may take.
+async function eraseIfLate(
+  { clock, sourceCache, eraseEvent }: AcceptDeps,
+  { source, readMs }: SourceView,
+  { dedupeId }: Pick<NewEvent, 'dedupeId'>,
+  { eventId, receivedAt, isDuplicate }: Receipt,
+): Promise<void> {
+  if (isDuplicate || Math.abs(clock.now() - readMs) < limits.storedLateMs) return;
+  const { sourceId, userId } = source;
+  // The event is stored: if it cannot be known now, its sender must not send it again.
+  const current = await sourceCache.getFresh(sourceId, userId).catch(error => {
+    if (isUnavailable(error)) return source;
+    throw error;
+  });
+  if (current) return;
+  await eraseEvent({ sourceId, eventId, receivedAt, dedupeId });
+  throw notFound('source');
 }
 
 function refuseWhilePaused({ status, whilePaused }: Source): void {

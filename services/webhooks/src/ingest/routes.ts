@@ -37,7 +37,7 @@ const receive = route({
   limits: { bodyBytes: limits.bodyBytes, isWebhook: true }, // the source and the account's plan have limits of their own
 });
 
-const sourceIdShape = /^src_[0-9a-z]{1,40}$/;
+const sourceIdShape = /^src_[0-9A-Za-z_-]{1,40}$/;
 
 export function createIngestRoutes(deps: IngestDeps & { publicUrl: string }) {
   return [

@@ -1,18 +1,19 @@
 import { type Clock, createNotifier, createRecentMap, createTimedCache, timeOf } from '@stak/kit';
 import { type FollowerOptions, type Subscription, subscribe } from '@stak/streams';
-import { type Store, tableErrors } from '@stak/table';
+import { tableErrors } from '@stak/table';
 import * as limits from '../limits.ts';
 import {
+  bySource,
   type Connection,
   connection,
-  connectionsOfSource,
   ferryhookMain,
   type Source,
   source,
-  sourceById,
   sourcesOfUser,
 } from '../main-table.ts';
 import type { Provider } from '../signatures/signing.ts';
+import { type AdoptDeps, adoptConnection, adoptSource } from './adopt.ts';
+import { findInIndex } from './source-owner.ts';
 
 // `readMs`: when the read began. Changes made since may be missing.
 export type SourceView = { source: Source; connections: readonly Connection[]; readMs: number };
@@ -22,8 +23,7 @@ export type OutsideSource = Source & { provider: Provider };
 export const isFromOutside = (one: Source): one is OutsideSource => one.provider !== 'stak';
 
 export type SourceCache = {
-  // A source and its connections, without deleted ones, at most a second old. With the owner's id the lookup needs no
-  // index, which may be late.
+  // A source and its connections, without deleted ones, at most a second old.
   get(sourceId: string, userId?: string): Promise<SourceView | undefined>;
   // Reads the table.
   getFresh(sourceId: string, userId?: string): Promise<SourceView | undefined>;
@@ -38,7 +38,7 @@ export type SourceCache = {
   invalidateList(userId: string): void;
 };
 
-export type SourceCacheDeps = { store: Store; clock: Clock; hasLateIndexes: boolean };
+export type SourceCacheDeps = AdoptDeps & { clock: Clock; hasLateIndexes: boolean };
 
 // The rules of a connection may have a hundred kilobytes, and all else has a few.
 const charsOf = (view: SourceView | undefined): number =>
@@ -54,15 +54,21 @@ export function createSourceCache(deps: SourceCacheDeps): SourceCache {
 
   const load = async (sourceId: string, owner?: string): Promise<SourceView | undefined> => {
     const readMs = clock.now();
-    const userId = owner ?? owners.get(sourceId) ?? (await awaitOwner(deps, sourceId));
+    const connections: Connection[] = [];
+    let userId = owner ?? owners.get(sourceId);
+    for await (const { entity, item } of store.all(bySource, { sourceId })) {
+      // The pointer comes after the connections, and says who owns the source. One of an earlier version has none.
+      if (entity === 'source pointer') userId = item.userId;
+      userId ??= item.userId;
+      const known = entity === 'connection' ? await adoptConnection(deps, item) : undefined;
+      if (known && known.status !== 'deleted') connections.push(known);
+    }
+    userId ??= await awaitOwner(deps, sourceId);
     if (userId === undefined) return undefined;
     owners.set(sourceId, userId);
-    const found = await store.get(source, { userId, sourceId }, { consistent: true });
-    if (!found || found.status === 'deleted') return undefined;
-    const connections: Connection[] = [];
-    for await (const one of store.all(connectionsOfSource, { sourceId }))
-      if (one.status !== 'deleted') connections.push(one);
-    return { source: found, connections, readMs };
+    const stored = await store.get(source, { userId, sourceId }, { consistent: true });
+    const found = stored && (await adoptSource(deps, stored));
+    return !found || found.status === 'deleted' ? undefined : { source: found, connections, readMs };
   };
 
   const getFresh = (sourceId: string, userId?: string) => sources.set(sourceId, load(sourceId, userId));
@@ -138,24 +144,19 @@ export const sourceCacheInvalidation = (cache: SourceCache, clock: Clock): Follo
   skipIfPolled: true,
 });
 
-// The id of a source says when it was created. The index may not list a new one yet, and a sender would take 404 for the
-// last word: it waits a little, and is then asked to come again.
+// For a source of an earlier version, which wrote no pointer to its owner. The id says when it was created. The index may
+// not list a new one yet, and a sender would take 404 for the last word: it waits a little, and is then asked to come
+// again.
 async function awaitOwner(deps: SourceCacheDeps, sourceId: string): Promise<string | undefined> {
   const { store, clock, hasLateIndexes } = deps;
   const isNew = () => hasLateIndexes && Math.abs(clock.now() - (timeOf(sourceId) ?? 0)) < limits.newSourceMs;
   for (const waitMs of limits.newSourceWaitsMs) {
-    const owner = await findOwner(store, sourceId);
+    const owner = await findInIndex(store, sourceId);
     if (owner !== undefined || !isNew()) return owner;
     await clock.sleep(waitMs);
   }
-  const owner = await findOwner(store, sourceId);
+  const owner = await findInIndex(store, sourceId);
   if (owner === undefined && isNew())
     throw tableErrors.create('table.busy', 'The source may be too new. Try again.', { retryAfterS: 1 });
   return owner;
-}
-
-// The index may list a source late, but its owner is always correct.
-export async function findOwner(store: Store, sourceId: string): Promise<string | undefined> {
-  const { items } = await store.query(sourceById, { sourceId }, { limit: 1 });
-  return items[0]?.userId;
 }

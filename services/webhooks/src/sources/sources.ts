@@ -7,14 +7,16 @@ import { scheduleBacklog } from '../delivery/backlog.ts';
 import type { BaseDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { connection, type Source, source, sourceById, sourcesOfUser } from '../main-table.ts';
+import { connection, type Source, source, sourcePointer, sourcesOfUser } from '../main-table.ts';
 import { makeOnce, type Once } from '../once.ts';
 import { type NewSource, newSourceSchema, type SourceChange } from '../schema.ts';
 import { writeSigningAlgorithm } from '../signatures/custom.ts';
 import { type Secrets, sourceSecretContext } from '../signatures/secrets.ts';
 import { createSigningSecret } from '../signatures/signing.ts';
 import { inSeconds, isoTime } from '../tables.ts';
+import { adoptSource } from './adopt.ts';
 import type { SourceCache } from './source-cache.ts';
+import { findOwnerOfSource } from './source-owner.ts';
 
 // A new secret is returned to the caller once, and never shown again.
 type WithSecret = Source & { newAlertSecret?: string };
@@ -45,7 +47,8 @@ export function createSources(deps: SourcesDeps): Sources {
   const ordinary: Once = { ids: deps.ids, isRepeated: false };
 
   const owned = async (sourceId: string, userId: string): Promise<Source> => {
-    const found = await store.get(source, { userId, sourceId }, { consistent: true });
+    const stored = await store.get(source, { userId, sourceId }, { consistent: true });
+    const found = stored && (await adoptSource(deps, stored));
     if (!found || found.status === 'deleted') throw notFound('source');
     return found;
   };
@@ -88,6 +91,13 @@ export function createSources(deps: SourcesDeps): Sources {
       one => [`backlog of ${one.connectionId}`, scheduleBacklog(deps, one, clock.now())] as const,
     );
   };
+  // A connection created while the source was resumed was not among those. Its creation has scheduled its backlog too,
+  // for when this process has crashed before it gets here, but much later.
+  const scheduleNewer = async (sourceId: string, before: readonly (readonly [string, WriteStep])[]) => {
+    const scheduled = new Set(before.map(([name]) => name));
+    const newer = (await scheduleBacklogs(sourceId)).filter(([name]) => !scheduled.has(name));
+    if (newer.length > 0) await store.transact(newer, { pattern: 'schedule newer backlogs' });
+  };
 
   return {
     owned,
@@ -109,7 +119,10 @@ export function createSources(deps: SourcesDeps): Sources {
       const make = async (): Promise<WithSecret> => {
         const newAlertSecret = given.alertUrl === undefined ? undefined : createSigningSecret();
         const item = newSourceItem(deps, { userId, sourceId, given, newAlertSecret });
-        const steps = () => ({ source: write.put(source, item, { ifNew: true }) });
+        const steps = () => ({
+          source: write.put(source, item, { ifNew: true }),
+          pointer: write.put(sourcePointer, { sourceId, userId }),
+        });
         await createWithin(deps, `sources of ${userId}`, checkCount, steps, { pattern: 'create source' });
         return { ...item, version: 1, newAlertSecret };
       };
@@ -120,18 +133,19 @@ export function createSources(deps: SourcesDeps): Sources {
     },
 
     async getById(sourceId) {
-      const { items } = await store.query(sourceById, { sourceId }, { limit: 1 });
-      const indexed = items[0];
-      if (!indexed) return null;
-      const { userId } = indexed;
-      const found = await store.get(source, { userId, sourceId }, { consistent: true });
+      const userId = await findOwnerOfSource(store, sourceId);
+      if (userId === undefined) return null;
+      const stored = await store.get(source, { userId, sourceId }, { consistent: true });
+      const found = stored && (await adoptSource(deps, stored));
       return found && found.status !== 'deleted' ? found : null;
     },
 
     async listByUser(userId) {
       const found: Source[] = [];
-      for await (const one of store.all(sourcesOfUser, { userId }))
-        if (one.status !== 'deleted') found.push(one);
+      for await (const one of store.all(sourcesOfUser, { userId })) {
+        const known = await adoptSource(deps, one);
+        if (known && known.status !== 'deleted') found.push(known);
+      }
       return found;
     },
 
@@ -153,7 +167,9 @@ export function createSources(deps: SourcesDeps): Sources {
       const newAlertSecret = updates.alertUrl && !found.alertSecret ? createSigningSecret() : undefined;
       const change = sourceChange(deps, found, updates, newAlertSecret);
       const isResumed = updates.status === 'active' && found.status !== 'active';
-      await edit(found, change, isResumed ? await scheduleBacklogs(sourceId) : [], ifVersion);
+      const backlogs = isResumed ? await scheduleBacklogs(sourceId) : [];
+      await edit(found, change, backlogs, ifVersion);
+      if (isResumed) await scheduleNewer(sourceId, backlogs);
       return { ...(await owned(sourceId, userId)), newAlertSecret };
     },
 
@@ -188,7 +204,9 @@ export function createSources(deps: SourcesDeps): Sources {
         const step = write.update(connection, { sourceId, connectionId }, { set });
         return [`connection ${connectionId}`, step] as const;
       });
-      await edit(found, { set }, [...retired, ...(await scheduleBacklogs(sourceId))], ifVersion);
+      const pointer = write.put(sourcePointer, { sourceId, userId, expiresAt: set.expiresAt });
+      const steps = [['pointer', pointer] as const, ...retired, ...(await scheduleBacklogs(sourceId))];
+      await edit(found, { set }, steps, ifVersion);
     },
   };
 }

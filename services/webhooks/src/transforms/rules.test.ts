@@ -66,7 +66,9 @@ describe('rules', () => {
     const sent = request(wide);
     const { outcome, jobs: started } = await run(connection([{ field: 'method', operator: 'exists' }]), sent);
     expect(started).toBe(0);
-    expect(outcome).toMatchObject({ ok: true, transformed: { body: sent.body } });
+    // Not by the matcher, which compares a large body value by value.
+    if (!outcome.ok || !outcome.transformed?.ok || outcome.transformed.dropped) expect.unreachable();
+    else expect(Buffer.compare(outcome.transformed.body, sent.body)).toBe(0);
   });
 
   it.each<[string, unknown[], unknown, unknown]>([

@@ -24,6 +24,7 @@ import { DeleteAccount } from './deletion.tsx';
 import { Download } from './download.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { passwordHint } from './recovery.tsx';
+import { useStepUp } from './step-up.tsx';
 
 export const useMe = () =>
   useQuery({ queryKey: ['me'], queryFn: async () => (await client.accounts.getMe()).data });
@@ -170,9 +171,10 @@ function EmailForm({ email, hasPassword }: { email: string; hasPassword: boolean
 
 function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
   const queries = useQueryClient();
+  const { guard, dialog } = useStepUp();
   const change = useMutation({
     mutationFn: (body: { currentPassword?: string; newPassword: string }) =>
-      client.accounts.changePassword({ body }),
+      guard(() => client.accounts.changePassword({ body })),
     onSuccess: async () => {
       say('Your password is changed, and your other sessions have ended.');
       await queries.invalidateQueries();
@@ -181,28 +183,31 @@ function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
   const complaint = fieldComplaints(change.error).newPassword;
   const isAtField = complaint !== undefined || isWrongPassword(change.error);
   return (
-    <FormCard
-      title="Password"
-      button={hasPassword ? 'Change the password' : 'Set a password'}
-      isBusy={change.isPending}
-      error={!isAtField && change.error}
-      onSubmit={(text, form) =>
-        change.mutate(
-          { newPassword: text('next'), ...(hasPassword && { currentPassword: text('current') }) },
-          { onSuccess: () => form.reset() },
-        )
-      }
-    >
-      {hasPassword && <OwnPassword name="current" label="Current password" error={change.error} />}
-      <PasswordInput
-        name="next"
-        label="New password"
-        description={passwordHint}
-        required
-        autoComplete="new-password"
-        error={complaint}
-      />
-    </FormCard>
+    <>
+      <FormCard
+        title="Password"
+        button={hasPassword ? 'Change the password' : 'Set a password'}
+        isBusy={change.isPending}
+        error={!isAtField && change.error}
+        onSubmit={(text, form) =>
+          change.mutate(
+            { newPassword: text('next'), ...(hasPassword && { currentPassword: text('current') }) },
+            { onSuccess: () => form.reset() },
+          )
+        }
+      >
+        {hasPassword && <OwnPassword name="current" label="Current password" error={change.error} />}
+        <PasswordInput
+          name="next"
+          label="New password"
+          description={passwordHint}
+          required
+          autoComplete="new-password"
+          error={complaint}
+        />
+      </FormCard>
+      {dialog}
+    </>
   );
 }
 

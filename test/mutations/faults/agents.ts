@@ -1,0 +1,167 @@
+import type { Fault } from '../fault.ts';
+
+// Leases of conversations, turns, quotas, approvals, tools, channels.
+
+const src = 'services/agents/src';
+const tests = 'services/agents/test';
+const adversary = { test: `${tests}/adversary.test.ts`, seeds: [1, 2] } as const;
+const suspended = { test: `${tests}/suspended.test.ts` };
+const quota = { test: `${tests}/quota.test.ts` };
+const approvals = { test: `${tests}/approvals.test.ts` };
+
+export const agentFaults: readonly Fault[] = [
+  {
+    name: 'agents-commit-without-fence',
+    file: `${src}/turns/commit-turn.ts`,
+    before: '{ if: { fence: held.fence, epoch, waiting_count, ...pauseAsSeen(held.state) } }',
+    after: '{ if: { epoch, waiting_count, ...pauseAsSeen(held.state) } }',
+    why: 'A process that lost its lease writes its turn over that of the one that took over',
+    caughtBy: suspended,
+    isShort: true,
+  },
+  {
+    name: 'agents-waiting-unchecked',
+    file: `${src}/turns/commit-turn.ts`,
+    before: '{ if: { fence: held.fence, epoch, waiting_count, ...pauseAsSeen(held.state) } }',
+    after: '{ if: { fence: held.fence, epoch, ...pauseAsSeen(held.state) } }',
+    why: 'A message that arrives while a turn is committed is not answered',
+    caughtBy: adversary,
+  },
+  {
+    name: 'agents-lease-not-awaited',
+    file: `${src}/turns/lease.ts`,
+    before: "{ if: isFree(service.clock.now()), pattern: 'take a lease' }",
+    after: "{ pattern: 'take a lease' }",
+    why: 'Two processes answer one conversation at the same time',
+    caughtBy: suspended,
+  },
+  {
+    name: 'agents-message-taken-twice',
+    file: `${src}/turns/accept-message.ts`,
+    before: "'the message': write.put(message, item, { ifAbsent: true }),",
+    after: "'the message': write.put(message, item),",
+    why: 'A message that is sent again is answered again',
+    caughtBy: { test: `${tests}/channels.test.ts` },
+  },
+  {
+    name: 'agents-conversation-of-another-user',
+    file: `${src}/conversations/access.ts`,
+    before: "caller.kind === 'account' || caller.userId === user_id;",
+    after: "caller.kind === 'account' || user_id !== undefined;",
+    why: 'A user reads the conversation of another one',
+    caughtBy: { test: `${tests}/turns.test.ts` },
+    isShort: true,
+  },
+  {
+    name: 'agents-quota-without-condition',
+    file: `${src}/usage/quota.ts`,
+    before: 'return { upsert: true, if: most > 0 ? or({ messages: is.absent }, isBelow) : isBelow };',
+    after: 'return { upsert: true, ...(most < 0 && { if: isBelow }) };',
+    why: 'A tenant sends more messages than its quota',
+    caughtBy: quota,
+  },
+  {
+    name: 'agents-counter-without-room',
+    file: `${src}/usage/counter.ts`,
+    before: '          if: hasRoom,\n',
+    after: '',
+    why: 'Several processes together admit more than the quota',
+    caughtBy: { test: `${tests}/counter.test.ts` },
+  },
+  {
+    name: 'agents-spending-without-condition',
+    file: `${src}/usage/quota.ts`,
+    before: '...(hasRoom && { if: hasRoom }),',
+    after: '',
+    why: 'Turns at the same time spend more than the tenant allows',
+    caughtBy: { test: `${tests}/models.test.ts` },
+  },
+  {
+    name: 'agents-refund-not-made',
+    file: `${src}/usage/quota.ts`,
+    before: 'add: { messages: -1, refunded: 1 }',
+    after: 'add: { messages: 0, refunded: 1 }',
+    why: 'A message without an answer is charged',
+    caughtBy: { test: `${tests}/turns.test.ts` },
+  },
+  {
+    name: 'agents-decided-twice',
+    file: `${src}/approvals/decisions.ts`,
+    before: "{ if: { status: 'waiting' } },",
+    after: '{},',
+    why: 'Of two decisions at once the later one counts',
+    caughtBy: approvals,
+  },
+  {
+    name: 'agents-approval-without-end',
+    file: `${src}/approvals/decisions.ts`,
+    before: "if (Date.parse(item.expires_at) <= nowMs) throw isDecided('expired');",
+    after: '',
+    why: 'An approval can be given after its time',
+    caughtBy: approvals,
+  },
+  {
+    name: 'agents-approved-by-anyone',
+    file: `${src}/approvals/decisions.ts`,
+    before: "return item.approval === 'user' || caller.scope === 'admin';",
+    after: "return item.approval === 'user' || caller.scope !== undefined;",
+    why: 'A key without the scope admin approves what an admin has to decide',
+    caughtBy: approvals,
+  },
+  {
+    name: 'agents-call-made-again',
+    file: `${src}/approvals/run-calls.ts`,
+    before: 'if (call.result) continue;',
+    after: '',
+    why: 'A call with a result is made again by the next process',
+    caughtBy: suspended,
+  },
+  {
+    name: 'agents-unknown-call-repeated',
+    file: `${src}/approvals/run-calls.ts`,
+    before: 'else if (skill!.isRepeatable === false && call.is_started)',
+    after: 'else if (skill!.isRepeatable === false && call.refused)',
+    why: 'A call that must not be made twice is made again after a crash',
+    caughtBy: approvals,
+  },
+  {
+    name: 'agents-call-with-another-key',
+    file: `${src}/approvals/run-calls.ts`,
+    before: '${findUnknown(progress, call) ?? call.tool_call_id}`;',
+    after: '${findUnknown(progress, call) ?? call.tool_call_id}.${service.clock.now()}`;',
+    why: 'A call that is repeated after a crash has another idempotency key',
+    caughtBy: { test: `${tests}/acting-skills.test.ts` },
+  },
+  {
+    name: 'agents-paused-without-fence',
+    file: `${src}/approvals/paused-turn.ts`,
+    before: '{ if: { fence: held.fence, epoch: held.state.epoch } },',
+    after: '{ if: { epoch: held.state.epoch } },',
+    why: 'A process that lost its lease pauses a turn that another one has answered',
+    caughtBy: suspended,
+  },
+  {
+    name: 'agents-head-without-version',
+    file: `${src}/turns/commit-turn.ts`,
+    before: 'write.put(conversation, next, { ifVersion: head.version, if: asRead })',
+    after: 'write.put(conversation, next)',
+    why: 'What another program writes to the documented item is lost',
+    caughtBy: { test: `${tests}/foreign-writers.test.ts` },
+  },
+  {
+    name: 'agents-old-channel-signature',
+    file: `${src}/channels/signatures.ts`,
+    before: 'Math.abs(nowMs / 1000 - Number(timestamp)) <= limits.signatureToleranceS;',
+    after: 'Math.abs(nowMs / 1000 - Number(timestamp)) >= 0;',
+    why: 'A message of a channel can be replayed for ever',
+    caughtBy: { test: `${tests}/channels.test.ts` },
+  },
+  {
+    name: 'agents-any-channel-signature',
+    file: `${src}/channels/signatures.ts`,
+    before: "return expected !== '' && a.length === b.length && timingSafeEqual(a, b);",
+    after: "return expected !== '' && a.length > 0 && b.length > 0;",
+    why: 'Anybody can speak as a channel',
+    caughtBy: { test: `${tests}/channels.test.ts` },
+  },
+];
