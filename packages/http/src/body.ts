@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { AppError, type Clock } from '@stak/kit';
+import { AppError, type Clock, yieldToEventLoop } from '@stak/kit';
 import type { Context } from 'hono';
 import type { ApiEnv } from './context.ts';
 import { refuse } from './errors.ts';
@@ -52,6 +52,8 @@ async function readWithin(
   try {
     const bytes = await reading.whole;
     flight?.complete();
+    // One large body in each iteration of the event loop: parsing and checking several at once would delay everybody.
+    if (bytes.length > limits.largeBodyBytes) await yieldToEventLoop();
     return bytes;
   } catch (error) {
     throw error instanceof AppError ? error : brokenOff(error);

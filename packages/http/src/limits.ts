@@ -3,6 +3,7 @@
 export const bodyBytes = 256 * 1024; // below DynamoDB's 400 KB item, with room for what we add to it
 export const bodyMs = 15_000; // a slower body is an attack, not a slow network
 export const bodyBufferBytes = 16 * 1024; // the initial buffer of a body that arrives in pieces; it doubles
+export const largeBodyBytes = 8 * 1024; // takes a millisecond and more to parse and to check; most requests are smaller
 export const bodyBytesAtOnce = 64 * 1024 * 1024; // of all bodies in flight: 250 of the usual limit
 export const bodyShareOfOne = 0.5; // of that for one address, so that others always find room
 export const requestsPerAddressAtOnce = 2_000; // a proxy that is not configured carries the requests of all callers

@@ -26,7 +26,7 @@ export {
   unknownOwners,
   watchGone,
 } from './owners.ts';
-export { lowerPriority } from './priority.ts';
+export { backgroundPriority, lowerPriority } from './priority.ts';
 export { type Random, seededRandom, systemRandom } from './random.ts';
 export { readTogether } from './read-together.ts';
 export { createRecentMap, type RecentMap, type Weighing } from './recent-map.ts';

@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 // On Linux a priority belongs to the calling thread. Elsewhere it would be that of the whole process.
 if (process.platform === 'linux') {
   try {
-    setPriority(0, 5);
+    setPriority(0, workerData.priority);
   } catch {
     // A container may forbid it; then the scheduler shares processors evenly.
   }

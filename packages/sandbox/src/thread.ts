@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '@stak/kit';
+import { backgroundPriority, type Clock } from '@stak/kit';
 import * as limits from './limits.ts';
 
 export type Message = Readonly<Record<string, string | number | boolean | Uint8Array | undefined>>;
@@ -53,7 +53,7 @@ export function startThread(clock: Clock): Thread {
     stdout: true,
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: limits.threadHeapMb, stackSizeMb: limits.threadStackMb },
-    workerData: { outputBytes: limits.messageBytes },
+    workerData: { outputBytes: limits.messageBytes, priority: backgroundPriority },
   });
   let alive = true;
   let receive: (answer: Answer | Reply) => void = () => {};

@@ -1,4 +1,4 @@
-import { manualClock, systemClock } from '@stak/kit';
+import { backgroundPriority, manualClock, systemClock } from '@stak/kit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAccountQueue } from '../src/account-queue.ts';
 import { createSandbox, type Job, programAt, type SandboxSettings } from '../src/index.ts';
@@ -35,6 +35,14 @@ describe('a sandbox', () => {
     expect(sandbox.threads()).toBe(0);
     expect(await sandbox.run(job('echo'), 'a')).toEqual(echoed);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'runs jobs with a lower priority than the thread that serves (needs Linux)',
+    async () => {
+      const { output } = (await open().run(job('priority'), 'a')) as { output: { priority: number } };
+      expect(output.priority).toBeGreaterThanOrEqual(backgroundPriority);
+    },
+  );
 
   it('ends a job that hangs with its thread, and runs those behind it', async () => {
     const sandbox = open({ clock: systemClock });
