@@ -1,8 +1,10 @@
 import { type GetRecordsOutput, readStream } from './actions/get-records.ts';
+import { createJobs } from './background-jobs.ts';
 import { checkStore } from './check.ts';
 import { createClient } from './client/client.ts';
 import { createDocumentClient, type DocumentClient } from './client/document-client.ts';
 import { marshalInput } from './client/marshal-input.ts';
+import { createPlainWrites } from './client/plain-writes.ts';
 import type { Context, View } from './context.ts';
 import { DynamoError, internalError } from './errors.ts';
 import { createJournal, type Journal, type JournalSettings } from './journal/journal.ts';
@@ -27,7 +29,6 @@ import { createRecentRecords } from './streams/recent-records.ts';
 import { changeSize, type LazyRecord } from './streams/records.ts';
 import { resumeMaintenance } from './tables/maintenance.ts';
 import { sweepExpired } from './ttl-sweeper.ts';
-import type { Operation } from './validation/operations.ts';
 import type { GetRecordsInput } from './validation/streams.ts';
 import { nativeView, wireView } from './views.ts';
 
@@ -134,12 +135,17 @@ export async function createEngine(options: EngineOptions) {
   });
   if (!readOnly && !pause.read()) resumeMaintenance(context);
 
+  const prepared = createPrepared(context, answerPrepared);
+
   // Tagged values in and out, as on the wire.
   const execute = (operation: string, input: unknown) => run(operation, input, wireView);
 
-  async function executeNative(operation: Operation, input: unknown): Promise<object> {
-    return run(operation, marshalInput(operation, input), nativeView);
-  }
+  const executeNative = createPlainWrites(
+    context,
+    prepared,
+    (operation, input) => run(operation, marshalInput(operation, input), nativeView),
+    closing.signal,
+  );
 
   function run(operation: string, input: unknown, view: View<unknown>): Promise<object> {
     return answer(() => {
@@ -229,7 +235,7 @@ export async function createEngine(options: EngineOptions) {
     await store.close();
   }
 
-  const client = createClient(executeNative, createPrepared(context, answerPrepared));
+  const client = createClient(executeNative, prepared);
   return {
     execute,
     client,
@@ -295,25 +301,6 @@ async function recoverIfNeeded(path: string): Promise<void> {
   if (!(await hasLivePeer(path))) return recoverStore(path);
   if (needsRecovery(path))
     throw new StoreError(`${path} is in use, but not by a process of this machine: stop the other one first`);
-}
-
-// Backfills, removals and sweeps: each by its name, one at a time.
-function createJobs(signal: AbortSignal, onError: (error: Error, work: string) => void) {
-  const jobs = new Map<string, Promise<void>>();
-  return {
-    start(name: string, work: (signal: AbortSignal) => Promise<void>): void {
-      if (jobs.has(name) || signal.aborted) return;
-      const job = work(signal)
-        .catch(error => {
-          if (!signal.aborted) onError(error as Error, name);
-        })
-        .finally(() => jobs.delete(name));
-      jobs.set(name, job);
-    },
-    async settled(): Promise<void> {
-      while (jobs.size > 0) await Promise.allSettled(jobs.values());
-    },
-  };
 }
 
 // Listeners for events of the other peers.
