@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { seededRandom } from '@stak/kit';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTask } from '../src/edit/create.ts';
@@ -23,10 +24,12 @@ const taskOf = (i: number, description: string, title = 'x') =>
 const words = (count: number, wordAt: (k: number) => string) =>
   Array.from({ length: count }, (_, k) => wordAt(k)).join(' ');
 
+const random = seededRandom(1);
+
 // Texts that take as much memory as possible for each character that is stored, each in its own way.
 const hostile: [name: string, tasks: number, describe: (i: number) => string][] = [
   ['short words, all different', 150, i => words(330, k => (i * 330 + k).toString(36))],
-  ['random words', 150, () => words(250, () => Math.random().toString(36).slice(2, 9))],
+  ['random words', 150, () => words(250, () => random().toString(36).slice(2, 9))],
   [
     'words that split every node of the tree',
     300,
