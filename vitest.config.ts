@@ -63,7 +63,7 @@ export default defineConfig({
           globalSetup: ['./test/build-programs.ts', './test/temporary-folder.ts'],
           env,
           // A worker has the objects of hundreds of files: more of them die young where there is room.
-          execArgv: ['--max-semi-space-size=64', '--min-semi-space-size=64'],
+          execArgv: ['--max-semi-space-size=64'],
         },
       },
       { extends: true, test: { name: 'apart', isolate: true, include: apart, exclude } },

@@ -26,7 +26,13 @@ export const cheapCost = { logN: 4, r: 8, p: 1 };
 export const publicUrl = 'http://stak.example:8080';
 export const password = 'correct horse battery';
 
-export type Engine = { client: DynamoClient; clock: ManualClock; close(): Promise<void> };
+// `near` is the same store without a connection, for the many items that a test only needs to find there.
+export type Engine = {
+  client: DynamoClient;
+  near: DynamoClient;
+  clock: ManualClock;
+  close(): Promise<void>;
+};
 
 // The same for every engine.
 let tables: readonly AnyTable[] | undefined;
@@ -41,7 +47,7 @@ async function openTables() {
 
 export async function openEmbedded(): Promise<Engine> {
   const { engine, clock } = await openTables();
-  return { client: engine.client, clock, close: () => engine.close() };
+  return { client: engine.client, near: engine.client, clock, close: () => engine.close() };
 }
 
 // Connections are used by one test after the other, because what takes a client longest it does once. They end with the
@@ -67,6 +73,7 @@ export async function openOverHttp(): Promise<Engine> {
   connection.engine = engine;
   return {
     client: connection.client,
+    near: engine.client,
     clock,
     async close() {
       connection.engine = undefined;
