@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import LongFirst from './test/long-first.ts';
+import { temporaryFolder } from './test/temporary-folder.ts';
 
 const everywhere = [
   '{packages,services,apps}/*/{src,test}/**/*.test.ts',
@@ -38,6 +39,8 @@ const patience = {
   expect: { poll: { timeout: 60_000 } },
 };
 
+const env = temporaryFolder === undefined ? {} : { TMPDIR: temporaryFolder };
+
 // Modules are loaded once for each worker, not once for each file: loading them took longer than most tests.
 export default defineConfig({
   test: {
@@ -57,7 +60,10 @@ export default defineConfig({
           isolate: false,
           include: everywhere,
           exclude: [...exclude, ...apart, ...pages, ...programs, ...attacks],
-          globalSetup: './test/build-programs.ts',
+          globalSetup: ['./test/build-programs.ts', './test/temporary-folder.ts'],
+          env,
+          // A worker has the objects of hundreds of files: more of them die young where there is room.
+          execArgv: ['--max-semi-space-size=64'],
         },
       },
       { extends: true, test: { name: 'apart', isolate: true, include: apart, exclude } },

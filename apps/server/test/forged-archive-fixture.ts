@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -17,7 +17,7 @@ import {
 } from '@stak/table';
 import { tenant } from '@stak/tenants/tables';
 import { connection, connectionPointer, event, source } from '@stak/webhooks/tables';
-import { afterAll, afterEach, beforeEach, expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { z } from 'zod';
 import { accountTables } from '../src/archive/account.ts';
 import { type Manifest, tagItem } from '../src/archive/format.ts';
@@ -36,10 +36,10 @@ export const everything = new Set(keepNames);
 const sealer = createSealer({ keys: [{ id: 'k1', secret: randomBytes(32) }] });
 
 export let folder: string;
-beforeEach(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stak-forged-'));
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterAll(() => rm(folder, { recursive: true }));
 
 export const put = (entity: AnyEntity, values: object): Attributes => putParams(entity, values, {}, 0).Item;
 
@@ -157,13 +157,15 @@ function packed(text: string): { content: Buffer; sha256: string } {
 export async function writeArchive(
   items: readonly Stored[],
   change: (manifest: Manifest) => Manifest = one => one,
+  { to, written }: { to: string; written: Map<string, string> } = { to: folder, written: new Map() },
 ) {
   const tables: Manifest['tables'] = {};
   for (const name of new Set(items.map(([table]) => table))) {
     const lines = items.filter(([table]) => table === name).map(([, item]) => JSON.stringify(tagItem(item)));
     const { content, sha256 } = packed(`${lines.join('\n')}\n`);
     const file = `${name}-00001.ndjson.gz`;
-    await writeFile(join(folder, file), content);
+    if (written.get(file) !== sha256) await writeFile(join(to, file), content);
+    written.set(file, sha256);
     tables[name] = { isWhole: true, parts: [{ file, items: lines.length, sha256 }] };
   }
   const manifest: Manifest = {
@@ -175,7 +177,7 @@ export async function writeArchive(
     secrets: 'as stored',
     tables,
   };
-  await writeFile(join(folder, 'archive.json'), JSON.stringify(change(manifest)));
+  await writeFile(join(to, 'archive.json'), JSON.stringify(change(manifest)));
 }
 
 export async function openTarget() {
@@ -200,21 +202,46 @@ export async function allItems(client: DynamoClient): Promise<Map<string, Attrib
 
 const isOfVictim = (item: Attributes): boolean => JSON.stringify(tagItem(item)).includes('victim');
 
-// A store for all attacks of the file, because most of their time went into opening one for each.
-let target: Promise<Awaited<ReturnType<typeof openTarget>>> | undefined;
-afterAll(async () => (await target)?.close());
+// Attacks wait for files most of the time. So a few are made at once, each in a store and a folder of its own, which
+// serve for all attacks of the file.
+const attacksAtOnce = 4;
+type Target = Awaited<ReturnType<typeof openAttacked>>;
+const targets: Promise<Target>[] = [];
+const turns: Promise<unknown>[] = [];
+let attacks = 0;
+afterAll(async () => {
+  for (const target of targets) await (await target).close();
+});
 
-// Imports the archive in the way that takes most. Returns what it added that mentions the victim, and removes what it
-// added.
-export async function attack(
-  items: readonly Stored[],
-  goOn: boolean,
-): Promise<{ error?: string; added: string[] }> {
-  await writeArchive(items);
-  target ??= openTarget();
-  const { engine, options } = await target;
-  const before = await allItems(engine.client);
-  const error = await importAccounts({ ...options, folder, keep: everything, isVerified: true, goOn }).then(
+async function openAttacked(name: string) {
+  const target = await openTarget();
+  const to = join(folder, name);
+  await mkdir(to);
+  const items = await allItems(target.engine.client);
+  return { ...target, to, written: new Map<string, string>(), items };
+}
+
+/**
+ * Imports the archive in the way that takes most. Returns what it added that mentions the victim, and removes what it
+ * added.
+ */
+export function attack(items: readonly Stored[], goOn: boolean): Promise<Attacked> {
+  const n = attacks++ % attacksAtOnce;
+  const attacked = Promise.resolve(turns[n]).then(async () => {
+    targets[n] ??= openAttacked(`attacked-${n}`);
+    return attackOn(await targets[n], items, goOn);
+  });
+  turns[n] = attacked.catch(() => {});
+  return attacked;
+}
+
+type Attacked = { error?: string; added: string[] };
+
+async function attackOn(target: Target, items: readonly Stored[], goOn: boolean): Promise<Attacked> {
+  const { engine, options, to, items: before } = target;
+  await writeArchive(items, undefined, target);
+  const deps = { ...options, folder: to, keep: everything, isVerified: true, goOn };
+  const error = await importAccounts(deps).then(
     () => undefined,
     (thrown: Error) => thrown.message,
   );

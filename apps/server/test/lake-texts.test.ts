@@ -9,7 +9,7 @@ import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
 import { lakeProgram } from './command.ts';
 
-const patience = { timeout: 60_000, interval: 500 };
+const patience = { timeout: 60_000, interval: 100 };
 
 async function open() {
   const folder = await mkdtemp(join(tmpdir(), 'stak-texts-'));

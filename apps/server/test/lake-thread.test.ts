@@ -56,6 +56,7 @@ test('a server on disk runs its lake in a thread, which captures, serves queries
   const server = await startServer(readServerConfig({ path, port: 0, demo: false }, {}), {
     log,
     passwordCost: { logN: 4, r: 8, p: 1 },
+    lakeThread: { program: lakeProgram }, // start.test.ts runs it from the sources
   });
   onTestFinished(async () => void (await server.stop()));
   const credentials = { email: 'ann@example.com', password: 'a long enough password', name: 'Ann' };

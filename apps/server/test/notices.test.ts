@@ -58,7 +58,7 @@ async function serve(variables: Record<string, string>, memory = false) {
         expect(found, subject).toBeDefined();
         return found!;
       },
-      { timeout: 20_000, interval: 250 },
+      { timeout: 20_000, interval: 50 },
     );
   const { data } = await createClient({ baseUrl: server.localUrl }).accounts.signUp({ body: person });
   const client = createClient({ baseUrl: server.localUrl, token: data.access_token });

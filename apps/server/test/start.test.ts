@@ -42,6 +42,18 @@ test('keeps its folder private, and reports a missing key before anyone signs in
   await second.stop();
 });
 
+test('runs the thread of its lake from the sources, where there is no bundle', async () => {
+  const config = readServerConfig({ path: join(folder, 'lake'), port: 0, demo: false }, {});
+  const server = await startServer(config, { log, passwordCost });
+  onTestFinished(async () => void (await server.stop()));
+  const body = { email: 'ann@example.com', password, name: 'Ann', cookie: false };
+  const { data } = await createClient({ baseUrl: server.localUrl }).accounts.signUp({ body });
+  const client = createClient({ baseUrl: server.localUrl, token: data.access_token });
+  await client.tasks.create({ body: { title: 'Buy milk' } });
+  const rows = async () => (await client.lake.query({ body: { sql: 'select title from tasks' } })).data.rows;
+  await expect.poll(rows, { interval: 200 }).toEqual([['Buy milk']]);
+});
+
 test('tells browsers to use https only, on its pages and its API', async () => {
   const config = (env: Record<string, string>) => readServerConfig({ memory: true, port: 0 }, env);
   const extend: ServerOptions['extend'] = app =>

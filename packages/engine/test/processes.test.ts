@@ -181,7 +181,10 @@ describe('processes on one folder', () => {
       const during = wait();
       await Promise.all([writing, structural, ...others]);
       const woken = Promise.all([...early, ...during, ...wait()]).then(() => true);
-      expect(await Promise.race([woken, sleep(5000, false)]), `seed ${seed}, round ${round}`).toBe(true);
+      expect(
+        await Promise.race([woken, sleep(20_000, false, { ref: false })]),
+        `seed ${seed}, round ${round}`,
+      ).toBe(true);
     }
   }, 60_000);
 

@@ -48,7 +48,7 @@ it.each<[string, Fault]>([
   ['fails', { status: 500, body: problem('InternalServerError') }],
   ['is behind something that fails', { status: 503, body: 'no gateway' }],
 ])('calls a server that %s once, and reports the missing response', async (_, fault) => {
-  const { client, requests } = await openServer(fault, 1000);
+  const { client, requests } = await openServer(fault, 300);
   expect(isUnanswered(await client.update(addition).catch((error: unknown) => error))).toBe(true);
   expect(requests()).toBe(1);
 });

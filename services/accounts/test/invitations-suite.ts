@@ -1,4 +1,5 @@
 import { seededRandom } from '@stak/kit';
+import { createStore } from '@stak/table';
 import { createAdversary } from '@stak/table/adversary';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { invitationsPending } from '../src/organisations/limits.ts';
@@ -192,9 +193,10 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
         sentAt: 'then',
         expiresAt: Math.floor(engine.clock.now() / 1000) + 60,
       };
+      const near = createStore({ client: engine.near, clock: engine.clock });
       for (const i of times(invitationsPending - 3)) {
         const invitationId = `inv_${String(i).padStart(24, '0')}`;
-        await fixture.store.put(invitation, { ...waiting, invitationId, email: `waits${i}@example.com` });
+        await near.put(invitation, { ...waiting, invitationId, email: `waits${i}@example.com` });
       }
       const flaky = (seed: number) => {
         const client = createAdversary(engine.client, { lostAnswers: 0.3, random: seededRandom(seed) });

@@ -1,8 +1,23 @@
-import { createEngine, createHttpServer } from '@stak/engine';
+import { createEngine, createHttpServer, type Engine as EmbeddedEngine } from '@stak/engine';
 import { createApi, createMemoryIdempotency, type RateLimits } from '@stak/http';
-import { createIds, createLogger, createSealer, type ManualClock, manualClock, systemClock } from '@stak/kit';
+import {
+  type Clock,
+  createIds,
+  createLogger,
+  createSealer,
+  type ManualClock,
+  manualClock,
+  systemClock,
+} from '@stak/kit';
 import type { Mail, Mailer } from '@stak/mail';
-import { createStore, createTables, type DynamoClient, type Store, tableErrors } from '@stak/table';
+import {
+  type AnyTable,
+  createStore,
+  createTables,
+  type DynamoClient,
+  type Store,
+  tableErrors,
+} from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import { type AccountsDeps, createAccounts } from '../src/index.ts';
 
@@ -11,30 +26,57 @@ export const cheapCost = { logN: 4, r: 8, p: 1 };
 export const publicUrl = 'http://stak.example:8080';
 export const password = 'correct horse battery';
 
-export type Engine = { client: DynamoClient; clock: ManualClock; close(): Promise<void> };
+// `near` is the same store without a connection, for the many items that a test only needs to find there.
+export type Engine = {
+  client: DynamoClient;
+  near: DynamoClient;
+  clock: ManualClock;
+  close(): Promise<void>;
+};
 
-export async function openEmbedded(): Promise<Engine> {
+// The same for every engine.
+let tables: readonly AnyTable[] | undefined;
+
+async function openTables() {
   const clock = manualClock();
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0, clock });
-  const { tables } = describeAccounts(engine.client, clock);
+  tables ??= serve({ client: engine.client, clock }).tables;
   await createTables(engine, tables);
-  return { client: engine.client, clock, close: () => engine.close() };
+  return { engine, clock };
+}
+
+export async function openEmbedded(): Promise<Engine> {
+  const { engine, clock } = await openTables();
+  return { client: engine.client, near: engine.client, clock, close: () => engine.close() };
+}
+
+// Connections are used by one test after the other, because what takes a client longest it does once. They end with the
+// process.
+type Connection = { client: DynamoClient; engine?: EmbeddedEngine | undefined };
+const connections: Connection[] = [];
+
+async function connect(): Promise<Connection> {
+  const execute = async (operation: string, input: unknown) => {
+    if (!connection.engine) throw new Error('the test is over');
+    return connection.engine.execute(operation, input);
+  };
+  const { url: endpoint } = await createHttpServer({ execute }, { port: 0 }).listen();
+  const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
+  const connection: Connection = { client: awsClient({ region: 'us-east-1', endpoint, credentials }) };
+  return connection;
 }
 
 export async function openOverHttp(): Promise<Engine> {
-  const clock = manualClock();
-  const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0, clock });
-  const server = createHttpServer(engine, { port: 0 });
-  const { url: endpoint } = await server.listen();
-  const credentials = { accessKeyId: 'any', secretAccessKey: 'any' };
-  const client = awsClient({ region: 'us-east-1', endpoint, credentials });
-  await createTables(client, describeAccounts(client, clock).tables);
+  const { engine, clock } = await openTables();
+  const connection = connections.find(one => !one.engine) ?? (await connect());
+  if (!connections.includes(connection)) connections.push(connection);
+  connection.engine = engine;
   return {
-    client,
+    client: connection.client,
+    near: engine.client,
     clock,
     async close() {
-      client.close();
-      await server.close();
+      connection.engine = undefined;
       await engine.close();
     },
   };
@@ -68,8 +110,6 @@ export function loseAnswer(client: DynamoClient, text: string): DynamoClient {
   return { ...client, put: losing(client.put), transactWrite: losing(client.transactWrite) };
 }
 
-const describeAccounts = (client: DynamoClient, clock: ManualClock) => serve({ client, clock });
-
 // What a mailer was given, by whichever server.
 export type Mailbox = { mailer: Mailer; sent: Mail[] };
 export function openMailbox(): Mailbox {
@@ -99,8 +139,10 @@ export function serve(
 ) {
   const lines: string[] = [];
   const log = createLogger({ clock, level: 'warn', destination: { write: line => void lines.push(line) } });
-  // The store waits before it tries again, and nobody moves the hands of a manual clock meanwhile.
-  const store: Store = createStore({ client, clock: { now: clock.now, sleep: systemClock.sleep } });
+  // The store waits before it tries again, and nobody moves the hands of a manual clock meanwhile. Shorter than it would
+  // elsewhere: there are two servers here, not hundreds.
+  const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(ms / 10, signal);
+  const store: Store = createStore({ client, clock: { now: clock.now, sleep } });
   const mailbox = openMailbox();
   const accounts = createAccounts({
     store,

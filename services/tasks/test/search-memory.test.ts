@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { seededRandom } from '@stak/kit';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTask } from '../src/edit/create.ts';
@@ -12,10 +14,16 @@ import { type Fixture, openTasks } from './tasks-fixture.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
-const heapBytes = () => {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-};
+// One collection may leave what the test before has just let go of: it is repeated until nothing more is found.
+async function heapBytes(): Promise<number> {
+  for (let beforeBytes = Number.POSITIVE_INFINITY; ; ) {
+    await setImmediate();
+    collectGarbage();
+    const { heapUsed } = process.memoryUsage();
+    if (heapUsed > beforeBytes - 100_000) return heapUsed;
+    beforeBytes = heapUsed;
+  }
+}
 
 const idOf = (i: number) => `tsk_${String(i).padStart(24, '0')}`;
 const taskOf = (i: number, description: string, title = 'x') =>
@@ -23,10 +31,12 @@ const taskOf = (i: number, description: string, title = 'x') =>
 const words = (count: number, wordAt: (k: number) => string) =>
   Array.from({ length: count }, (_, k) => wordAt(k)).join(' ');
 
+const random = seededRandom(1);
+
 // Texts that take as much memory as possible for each character that is stored, each in its own way.
 const hostile: [name: string, tasks: number, describe: (i: number) => string][] = [
   ['short words, all different', 150, i => words(330, k => (i * 330 + k).toString(36))],
-  ['random words', 150, () => words(250, () => Math.random().toString(36).slice(2, 9))],
+  ['random words', 150, () => words(250, () => random().toString(36).slice(2, 9))],
   [
     'words that split every node of the tree',
     300,
@@ -44,17 +54,20 @@ const hostile: [name: string, tasks: number, describe: (i: number) => string][] 
 ];
 
 describe('an index', () => {
-  it.each(hostile)('takes no more memory than it says, but not much less either: %s', (_, tasks, textOf) => {
-    const before = heapBytes();
-    const index = createSearchIndex('epoch', 0);
-    for (let i = 0; i < tasks; i++) index.put(taskOf(i, textOf(i)));
-    const grown = heapBytes() - before;
-    expect(grown).toBeLessThan(index.bytes());
-    expect(grown).toBeGreaterThan(index.bytes() / 3);
-  });
+  it.each(hostile)(
+    'takes no more memory than it says, but not much less either: %s',
+    async (_, tasks, textOf) => {
+      const before = await heapBytes();
+      const index = createSearchIndex('epoch', 0);
+      for (let i = 0; i < tasks; i++) index.put(taskOf(i, textOf(i)));
+      const grown = (await heapBytes()) - before;
+      expect(grown).toBeLessThan(index.bytes());
+      expect(grown).toBeGreaterThan(index.bytes() / 3);
+    },
+  );
 
-  it('does not forget what edits have left in memory', () => {
-    const before = heapBytes();
+  it('does not forget what edits have left in memory', async () => {
+    const before = await heapBytes();
     const index = createSearchIndex('epoch', 0);
     // The words of the first task stay in use by the second when the first one gets new ones.
     for (let i = 0; i < 300; i++) {
@@ -62,7 +75,7 @@ describe('an index', () => {
       index.put(taskOf(0, text));
       index.put(taskOf(1 + (i % 5), text));
     }
-    expect(heapBytes() - before).toBeLessThan(index.bytes());
+    expect((await heapBytes()) - before).toBeLessThan(index.bytes());
   });
 });
 
@@ -129,13 +142,13 @@ describe('a process', () => {
   it('keeps within its budget, whatever words an account stores for however many users', async () => {
     const search = createSearch(f.writing, budget);
     await search.find(victim, 'milk');
-    const before = heapBytes();
+    const before = await heapBytes();
     for (let round = 0; round < 2; round++)
       for (let user = 0; user < users; user++) {
         expect(await search.find(attacker(user), 'needle')).toHaveLength(60);
         expect(search.bytes()).toBeLessThanOrEqual(budget.accountBytes + 100_000);
       }
-    expect(heapBytes() - before).toBeLessThan(budget.accountBytes);
+    expect((await heapBytes()) - before).toBeLessThan(budget.accountBytes);
     f.ledger.clear();
     expect(await search.find(victim, 'mlik')).toHaveLength(1);
     expect(f.ledger.entries().map(one => one.pattern)).toEqual(['tally']); // it was not pushed out

@@ -216,7 +216,7 @@ function countingWorker(
   };
 }
 
-const patienceMs = 10_000;
+const patienceMs = 20_000; // of a busy machine
 
 // Runs the event loop until it holds, without moving the clock.
 export async function until(holds: () => unknown, what = 'it'): Promise<void> {
