@@ -90,7 +90,6 @@ describe('the audit trail', () => {
       route.audit === true ? [route.operationId] : [],
     );
     for (const id of [
-      'agents.decideApproval',
       'lake.query',
       'lake.export',
       'lake.icebergTable',

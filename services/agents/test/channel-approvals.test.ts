@@ -110,6 +110,16 @@ describe('Slack', () => {
     expect(await press({ value })).toMatchObject({ status: 200, body: {} });
     expect(await press({ value })).toMatchObject({ status: 200, body: {} }); // the answer got lost
     expect(await statusOf(conversation_id)).toMatchObject({ status: 'approved', decided_by: 'user:ann' });
+    expect(fixture.audited).toEqual([
+      {
+        accountId: 'usr_acme',
+        action: 'agents.decideApproval',
+        detail: 'approved usage',
+        via: 'slack',
+        credentialId: 'acme/ann',
+        target: expect.stringMatching(/^\/v1\/tenants\/acme\/conversations\/.+\/approvals\/apr_/),
+      },
+    ]);
     await work();
     const updates = providers.sent.filter(({ path }) => path.endsWith('chat.update'));
     expect(updates).toHaveLength(1);
