@@ -15,7 +15,7 @@ const clock = manualClock(Date.UTC(2026, 0, 1));
 let folder: string;
 let here: RunningServer; // where something is revoked
 let there: RunningServer; // where somebody listens, and calls
-let stranger: { session: string };
+let stranger: Host;
 
 const variables = () => ({
   STAK_LAKE: 'off',
@@ -237,7 +237,7 @@ describe('within a second of a revocation in another process', () => {
   });
 
   it('an admin who becomes a viewer keeps no rights, in an open stream, a session or a key', async () => {
-    const host = await openHost();
+    const host = stranger;
     const session = await joinHost(host);
     const { data: made } = await as(session).accounts.createKey({
       body: { name: 'k', permissions: 'admin' },

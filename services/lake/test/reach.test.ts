@@ -43,7 +43,7 @@ function openNode(backend: Backend, seed: number) {
 }
 
 const write = async ({ store }: Backend, names: string) => {
-  for (const name of names) await store.put(chore, newChore('usr_ann', name));
+  for (const name of names) await store.put(chore, newChore(`usr_${name}`, name)); // in all shards
 };
 
 test('a node that cannot store objects leaves its shards to another one, until it can again', async () => {

@@ -11,6 +11,7 @@ import { addCounted, removalSteps, roomFor, usersCounted } from '../tenants/coun
 import { checkProperties } from '../tenants/custom-properties.ts';
 import { idFromKey } from '../tenants/tenants.ts';
 import { adoptUser } from './adopt.ts';
+import { endSessions, losesProof, stepsToEndSessions } from './portal-sessions.ts';
 import { releaseStaleLocks } from './stale-locks.ts';
 import { type Holdings, lockSteps, newlyHeld, nothingHeld } from './user-locks.ts';
 
@@ -230,7 +231,10 @@ export async function patchUser(
     await deps.announce({ tenant: tenant_id, user: user_id });
     steps.push(['revoke its tokens', write.put(tokenEpoch, epochItem(deps, tenant_id, user_id))]);
   }
-  const all = [...steps, ...lockSteps(before, before, after)];
+  const isStrangers = losesProof(before, after);
+  const ending = isStrangers ? await stepsToEndSessions(deps, { tenant_id, user_id }) : undefined;
+  if (ending && !isDemoted) await deps.announce({ tenant: tenant_id, user: user_id });
+  const all = [...steps, ...lockSteps(before, before, after), ...(ending?.steps ?? [])];
   const taken = newlyHeld(before, after);
   try {
     await reserve(deps, tenant_id, taken, () => deps.store.transact(all, { pattern: 'change a user' }));
@@ -238,6 +242,9 @@ export async function patchUser(
     throw failedCondition(error)?.step === 'change the user' ? versionMismatch() : refusalOf(error);
   }
   if (isDemoted) deps.epochs.forgetUser(tenant_id, user_id);
+  ending?.forget();
+  // A session that began during the read is in the table by now, and none can follow.
+  if (ending) await endSessions(deps, { tenant_id, user_id });
   return { ...after, updated_at, version: before.version + 1 };
 }
 
