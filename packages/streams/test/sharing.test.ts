@@ -74,40 +74,6 @@ test('a released shard is taken soon by the process it is meant for', async () =
   await first.stop();
 });
 
-test('a process that can handle nothing leaves its share to another one, until it can again', async () => {
-  fixture = await openFixture({ shards: 4 });
-  const { clock } = fixture;
-  let isAble = true;
-  const { handle } = mirroring(fixture);
-  const failing = mirroring(fixture, {
-    isAble: () => isAble,
-    async handle(change, context) {
-      if (!isAble) throw new Error('nothing can be written from here');
-      await handle!(change, context);
-    },
-    attempts: Number.MAX_SAFE_INTEGER,
-  });
-  const first = startConsumer(fixture, { subscription: failing });
-  await until(clock, async () => (await shares(first)).join() === '4');
-  const second = startConsumer(fixture, { subscription: mirroring(fixture) });
-  await until(clock, async () => (await shares(first)).join() === '2,2');
-  isAble = false;
-  await writeNotes(fixture, names, 3);
-  await until(clock, () => isMirrored(fixture));
-  expect((await shares(first)).join()).toBe('4');
-  expect(first.shards()).toBe(0);
-  await pass(clock, 60_000);
-  expect((await shares(first)).join()).toBe('4');
-
-  isAble = true;
-  await until(clock, async () => (await shares(first)).join() === '2,2');
-  await writeNotes(fixture, names);
-  await until(clock, () => isMirrored(fixture));
-  await first.stop();
-  await second.stop();
-  await expectMirrored(fixture);
-});
-
 test("a killed process's shards wait until its lease ends, and no longer", async () => {
   fixture = await openFixture();
   const process = crashing(fixture);
