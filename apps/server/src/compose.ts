@@ -76,12 +76,18 @@ const gated = <S extends WithApi>(service: S) => ({
   api: withProblems(service.api, ['tenants.not_found', 'tenants.suspended']),
 });
 
-function guardServices({ log }: ComposeDeps, services: OpenServices): readonly Service[] {
+function guardsOf({ log }: ComposeDeps, { accounts, tenants, storage }: OpenServices) {
+  const { payerOf } = tenants;
+  return {
+    limited: <S extends WithApi>(service: S) => withStorageLimit({ storage, accountOf: payerOf }, service),
+    audited: <S extends WithApi>(service: S) =>
+      withTrail({ audit: accounts.audit.record, log, payerOf }, service),
+  };
+}
+
+function guardServices(deps: ComposeDeps, services: OpenServices): readonly Service[] {
   const { accounts, tenants, inbox, webhooks, tasks, agents, storage, lake } = services;
-  const accountOf = tenants.payerOf;
-  const limited = <S extends WithApi>(service: S) => withStorageLimit({ storage, accountOf }, service);
-  const audited = <S extends WithApi>(service: S) =>
-    withTrail({ audit: accounts.audit.record, log, payerOf: tenants.payerOf }, service);
+  const { limited, audited } = guardsOf(deps, services);
   const others = [
     gated(inbox),
     webhooks,
@@ -118,6 +124,7 @@ function createOwnEndpoints(
 ): readonly AnyEndpoint[] {
   const { store, clock, sealer } = deps;
   const { accounts, inbox, lake } = services;
+  const { limited, audited } = guardsOf(deps, services);
   const mintEndUserToken = mintEndUserTokenOf(deps, services);
   // The lake's consumers may run here or in its own thread. They are listed once.
   const captures = new Set(lake?.consumers.map(({ name }) => name));
@@ -139,7 +146,7 @@ function createOwnEndpoints(
       isOperator: caller => explorer?.isOperator(caller) ?? false,
     }),
     ...(explorer?.api ?? []),
-    ...(explorer && lake ? lake.operatorApi(explorer.enter) : []),
+    ...(explorer && lake ? audited(limited({ api: lake.operatorApi(explorer.enter) })).api : []),
     permissionsEndpoint(() => [...ownEndpoints, ...all.flatMap(service => service.api)]),
   ];
   return ownEndpoints;

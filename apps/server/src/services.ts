@@ -307,6 +307,7 @@ function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
     roleOf: tenants.roleOf,
     askApproval: sendApproval(approvals),
     withdrawApproval: withdrawApproval(approvals),
+    audit: accounts.audit.record,
     ports: skillPorts({ tasks, inbox, webhooks, lake: deps.lake && (() => services.lake!) }),
   });
 }

@@ -74,7 +74,6 @@ export const edits: ReadonlySet<string> = new Set([
 // Requests that are always allowed: they only read, free storage, keep an account safe, or buy a larger plan.
 export const unlimited: ReadonlySet<string> = new Set([
   'accounts.logOut',
-  'accounts.switchOrganisation',
   'accounts.leaveOrganisation',
   'accounts.acceptInvitation',
   'accounts.changeMemberRole',
@@ -99,11 +98,17 @@ export const unlimited: ReadonlySet<string> = new Set([
   'accounts.readAppRequest',
   'accounts.startCheckout',
   'accounts.openBillingPortal',
+  'webhooks.tryRules',
+  'tasks.clearCompleted',
+]);
+
+// Requests that store only a record of themselves, such as a line in the audit trail. Reads with such a line are others.
+// A full account has some of them each day: they may be repeated without end, by any number of its users.
+export const lines: ReadonlySet<string> = new Set([
+  'accounts.switchOrganisation',
   'tenants.eraseUser',
   'tenants.mintToken',
   'tenants.revokeTokens',
-  'webhooks.tryRules',
-  'tasks.clearCompleted',
   'lake.query',
   'lake.export',
 ]);
@@ -136,16 +141,21 @@ type Context = {
 };
 type Handle = (c: Context) => Promise<Response>;
 type Guard = {
-  storage: Pick<Storage, 'admit' | 'admitEdit' | 'charge'>;
+  storage: Pick<Storage, 'admit' | 'admitEdit' | 'admitLine' | 'charge'>;
   accountOf(tenantId: string): Promise<string | undefined>;
 };
 
 const isRead = (method: string): boolean => ['get', 'head', 'options', 'delete'].includes(method);
 const hasCaller = (auth: string): boolean => !['public', 'provider'].includes(auth);
 
+// Deleting leaves no more lines than creating did.
+const isLine = ({ method, audit, operationId = '' }: AnyEndpoint['route']): boolean =>
+  lines.has(operationId) || (isRead(method) && method !== 'delete' && audit !== false);
+
 // Public requests have no account; webhooks and channels ask for room themselves.
-export const isGuarded = ({ method, auth, operationId = '' }: AnyEndpoint['route']): boolean =>
-  !isRead(method) && hasCaller(auth) && !unlimited.has(operationId);
+export const isGuarded = (route: AnyEndpoint['route']): boolean =>
+  hasCaller(route.auth) &&
+  (isLine(route) || (!isRead(route.method) && !unlimited.has(route.operationId ?? '')));
 
 // Wraps a service so that requests that write are allowed while there is room for them.
 export const withStorageLimit = <S extends { api: readonly AnyEndpoint[] }>(guard: Guard, service: S) => ({
@@ -163,11 +173,16 @@ function guarded({ storage, accountOf }: Guard, one: AnyEndpoint): AnyEndpoint {
     const isOwner = principal.kind === 'account';
     const accountId = isOwner ? principal.accountId : await payerOf(accountOf, principal);
     if (accountId === undefined) return handle(c);
+    if (isLine(route)) {
+      await storage.admitLine(accountId, isOwner);
+      return handle(c);
+    }
     const sent = c.get('body')?.length ?? 0;
     const bytes = estimate ? estimate(sent, c.req.valid('json') as never) : sent;
-    if (edits.has(name) || (estimate && bytes === 0))
+    if (edits.has(name) || (estimate && bytes === 0)) {
+      if (route.audit !== false) await storage.admitLine(accountId, isOwner);
       await storage.admitEdit(accountId, sent + leastBytes, isOwner);
-    else await storage.admit(accountId, bytes + leastBytes, isOwner);
+    } else await storage.admit(accountId, bytes + leastBytes, isOwner);
     const response = await handle(c);
     // The answer is stored for a day, for a repeated request.
     if (route.idempotent && c.req.header('idempotency-key') !== undefined)

@@ -123,7 +123,7 @@ test('a workspace moves to another disk, to DynamoDB and back, and works there',
     for (const [n, { store, flags }] of stores.entries()) {
       store.env.STAK_SECRET_KEYS = newKeys();
       vi.stubEnv('STAK_SECRET_KEYS', store.env.STAK_SECRET_KEYS);
-      await importFrom({ ...flags, from: archive, unverified: true });
+      await importFrom({ ...flags, from: archive, unverified: true, server: true });
       await withServer(store, async client => {
         expect(await look(client, sourceId)).toEqual(seen);
         // Nothing old was taken for news, and the secret that signs is still the same.
@@ -138,7 +138,9 @@ test('a workspace moves to another disk, to DynamoDB and back, and works there',
         seen = await look(client, sourceId);
       });
       destination.signatures.pop();
-      await expect(importFrom({ ...flags, from: archive, unverified: true })).rejects.toThrow(/is not empty/);
+      await expect(importFrom({ ...flags, from: archive, unverified: true, server: true })).rejects.toThrow(
+        /is not empty/,
+      );
       archive = join(folder, `archive ${n}`);
       await exportTo({ ...flags, to: archive });
     }
@@ -161,13 +163,13 @@ test('a running server or a wrong passphrase stops it', { timeout: 60_000 }, asy
   await exportTo({ path: store.path, to });
   await expect(exportTo({ path: store.path, to })).rejects.toThrow(/is complete/);
   vi.stubEnv('STAK_ARCHIVE_PASSPHRASE', 'another passphrase');
-  await expect(importFrom({ path: join(folder, 'new'), from: to, unverified: true })).rejects.toThrow(
-    /not the passphrase/,
-  );
+  await expect(
+    importFrom({ path: join(folder, 'new'), from: to, unverified: true, server: true }),
+  ).rejects.toThrow(/not the passphrase/);
   vi.stubEnv('STAK_ARCHIVE_PASSPHRASE', 'short');
-  await expect(importFrom({ path: join(folder, 'new'), from: to, unverified: true })).rejects.toThrow(
-    /at least 12/,
-  );
+  await expect(
+    importFrom({ path: join(folder, 'new'), from: to, unverified: true, server: true }),
+  ).rejects.toThrow(/at least 12/);
 });
 
 test('an export without a store or a key creates nothing', async () => {

@@ -128,6 +128,8 @@ describe.each([
       },
       config: { 's3.endpoint': expect.stringContaining('/v1/lake/iceberg/files') },
     });
+    const { data: trail } = await operator.client.accounts.listAudit({ limit: 100 });
+    expect(trail.data.map(({ action }) => action)).toContain('lake.operatorIcebergTable');
   });
 
   it('lists every table with its design', async () => {

@@ -42,7 +42,9 @@ test('an honest archive is imported', async () => {
   await writeArchive(ofMallory());
   const { options, store, close } = await openTarget();
   expect(await importAccounts(options)).toMatchObject({ items: 7, unopened: 0 });
-  expect(await store.get(profile, { userId: mallory })).toMatchObject({ plan: 'free' });
+  const { importedAt, ...stored } = (await store.get(profile, { userId: mallory }))!;
+  expect(stored).toMatchObject({ plan: 'free' });
+  expect(Date.now() - Date.parse(importedAt!)).toBeLessThan(60_000); // not what the archive says
   await close();
 });
 
@@ -297,7 +299,7 @@ test('what only a server grants is left out unless the operator asks for it', as
     githubId: '1',
     disabledAt: at,
   };
-  const values = { ...itemOf(profile, idsOf('mallory')), ...granted, version: 1 };
+  const values = { ...itemOf(profile, idsOf('mallory')), ...granted, version: 1, importedAt: at };
   const items = [
     storedAs(profile, values),
     ...ofMallory().slice(1),
@@ -310,6 +312,7 @@ test('what only a server grants is left out unless the operator asks for it', as
     const { engine, options, store, close } = await openTarget();
     const { leftOut } = await importAccounts({ ...options, keep });
     const stored = await store.get(profile, { userId: mallory });
+    expect(stored!.importedAt).not.toBe(at);
     const found = [...(await allItems(engine.client)).keys()].join();
     if (keep.size > 0) expect(stored).toMatchObject(granted);
     else {
@@ -344,6 +347,10 @@ test('an archive without a seal of this server needs the operator’s word', asy
       }));
       await expect(importFrom(flags)).rejects.toThrow(/no seal of this server.*--unverified/);
     }
+    // Without accounts, its items would be taken as those of a server, into an empty store.
+    await writeArchive(ofMallory(), ({ accounts: _, ...manifest }) => manifest);
+    const fresh = { ...flags, path: join(folder, 'fresh'), unverified: true };
+    await expect(importFrom(fresh)).rejects.toThrow(/names no account.*--server/);
     await writeArchive(ofMallory(), manifest => ({ ...manifest, seal: sealManifest(manifest, ours) }));
     await importFrom(flags);
   } finally {

@@ -15,7 +15,7 @@ const clock = manualClock(Date.UTC(2026, 0, 1));
 let folder: string;
 let here: RunningServer; // where something is revoked
 let there: RunningServer; // where somebody listens, and calls
-let stranger: { session: string };
+let stranger: Host;
 
 const variables = () => ({
   STAK_LAKE: 'off',
@@ -234,5 +234,25 @@ describe('within a second of a revocation in another process', () => {
     expect(seen).toContain(': still here');
     expect(seen).not.toContain('event: end');
     await reader.cancel();
+  });
+
+  it('an admin who becomes a viewer keeps no rights, in an open stream, a session or a key', async () => {
+    const host = stranger;
+    const session = await joinHost(host);
+    const { data: made } = await as(session).accounts.createKey({
+      body: { name: 'k', permissions: 'admin' },
+    });
+    const tokens = [session, made.key];
+    const streams = await Promise.all(tokens.map(token => open(token)));
+    const { data: members } = await host.client.accounts.listMembers();
+    const { userId } = members.data.find(one => one.role === 'admin')!;
+    await host.client.accounts.changeMemberRole({ userId, body: { role: 'viewer' } });
+    await clock.advance(1000);
+    for (const token of tokens) {
+      const { webhooks } = createClient({ baseUrl: there.localUrl, token });
+      await expect(webhooks.createSource({ body: { name: 'shop' } })).rejects.toMatchObject({ status: 403 });
+      expect((await webhooks.listSources()).status).toBe(200);
+    }
+    expect(await Promise.all(streams.map(endOf))).toEqual(['unauthenticated', 'unauthenticated']);
   });
 });

@@ -29,8 +29,9 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   const lookMs = (): number =>
     owners.canDetect && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs;
   let sharedAtMs = clock.now(); // when it last took its share
-  // A consumer that is stopping, or cannot read the state, must not keep its share from others.
-  const isPresent = () => !signal.aborted && clock.now() - sharedAtMs < limits.absentLooks * lookMs();
+  // A consumer that is stopping, cannot read the state or cannot handle anything must not keep its share from others.
+  const isPresent = () =>
+    !signal.aborted && isAble(settings) && clock.now() - sharedAtMs < limits.absentLooks * lookMs();
   const heartbeat = createHeartbeat(settings, tasks, isPresent);
   const ended = new AbortController();
   const beating = repeat(clock, ended.signal, renewMs, heartbeat.beat);
@@ -56,6 +57,8 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   await heartbeat.settled();
   await works.leave().catch(error => log.warn({ err: error }, 'the consumer could not sign off'));
 }
+
+const isAble = ({ subscription }: RunSettings): boolean => subscription.isAble?.() ?? true;
 
 // Renews the leases, and reports to the other processes that this one is alive. The writes are independent: one that
 // hangs must not cost the other leases. One that is due while the last is under way follows at once.
@@ -107,6 +110,7 @@ function createWorkSharing(
   let listedAtMs: number | undefined;
   let knownNodes = '';
   let movingUntilMs = 0;
+  let wasAble = true;
 
   // A node that comes or goes moves shards between the others too: what one of them gives back, another one takes.
   function noteNodes(nodes: ReadonlySet<string>): void {
@@ -149,12 +153,24 @@ function createWorkSharing(
     if (lease) tasks.start(lease, stopped => redriveLetters(settings, lease, stopped));
   }
 
+  // Other processes assign no shard to one that is not a member. A report that was under way may arrive late, so the
+  // state is looked at again each time.
+  async function giveUp({ members }: State): Promise<number> {
+    wasAble = false;
+    for (const key of tasks.keys()) tasks.stop(key);
+    if (members.has(works.owner)) await works.leave();
+    return clock.now() + limits.lookMs;
+  }
+
   // Others could take over at once what this process leases while it does not report itself.
   const isAlive = (): boolean => clock.now() < (owners.aliveUntilMs?.() ?? Number.POSITIVE_INFINITY);
   const mayTake = (): boolean => !signal.aborted && isAlive();
 
   return async () => {
     const state = await works.read();
+    if (!isAble(settings)) return giveUp(state);
+    if (!wasAble) await works.join();
+    wasAble = true;
     const gone = await forgetGone(state, owners);
     await refreshShards(state);
     const mine = tasks.keys();

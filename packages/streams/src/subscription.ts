@@ -39,6 +39,9 @@ export type Subscription<E extends AnyEntity = AnyEntity> = {
   // Called before anything else is handled if the stream has removed changes that were not read, for example because no
   // process ran for a day: gets back from the table what they had changed. Without it, the loss is noted for operators.
   recover?(gap: Gap): Promise<void>;
+  // Whether this process can handle changes now: false while it cannot reach what the handler writes to. Its share then
+  // goes to other processes, and it takes one again when this returns true. Asked every few seconds. By default, always.
+  isAble?(): boolean;
   // Where a new consumer starts.
   readonly startAt?: 'TRIM_HORIZON' | 'LATEST';
   readonly attempts?: number;

@@ -40,6 +40,9 @@ export const profile = entity(ferryhookKeys, {
       .optional()
       .describe('How many they have; counted here so that the last way to sign in cannot be removed'),
     planFixed: z.boolean().optional().describe('An operator chose the plan: the default does not apply'),
+    importedAt: time
+      .optional()
+      .describe('When an operator imported it: they know whose it is, even if the address is not verified'),
     disabledAt: time.optional().describe('Since when an operator has disabled it'),
     stripeCustomerId: z.string().optional(),
     stripeSubId: z.string().optional(),
@@ -200,7 +203,7 @@ export const auditEntry = entity(ferryhookKeys, {
     via: z
       .string()
       .describe(
-        'session, api_key, app, password, passkey, github, google, organisation, mail, stripe or system; of a tenant also end_user, invitation or openid',
+        'session, api_key, app, password, passkey, github, google, organisation, mail, stripe or system; of a tenant also end_user, invitation, openid, or a channel such as slack',
       ),
     credentialId: z.string().optional(),
     address: z.string().optional(),

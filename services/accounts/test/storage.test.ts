@@ -2,6 +2,7 @@ import { seededRandom } from '@stak/kit';
 import type { DynamoClient } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import { requestRecount, type Storage, storageTable } from '../src/index.ts';
+import { linesWhenFull } from '../src/storage/limits.ts';
 import {
   counted,
   type Fixture,
@@ -239,12 +240,12 @@ describe('the limit', () => {
     await expect(storage.admit('ann', 3_000)).rejects.toMatchObject({
       code: 'accounts.storage_limit_reached',
       message: expect.stringMatching(/^You use 9 KB of the 10 KB that the plan "free" keeps/),
-      details: { plan: 'free', limitBytes: 10_000, requestBytes: 3_000 },
+      details: { plan: 'free', limitBytes: 10_000, requestBytes: 3_000, retryAfterS: 60 },
     });
     // Somebody else's users learn nothing of it.
     await expect(storage.admit('ann', 3_000, false)).rejects.toMatchObject({
       code: 'accounts.storage_limit_reached',
-      details: undefined,
+      details: { retryAfterS: 60 },
     });
     await expect(storage.admit('ann', 20_000)).rejects.toMatchObject({
       code: 'accounts.request_exceeds_storage',
@@ -261,6 +262,25 @@ describe('the limit', () => {
     // None of it was written after all.
     await fixture.clock.advance(11_000);
     expect(await storage.hasRoom('ann', 3_000)).toBe(true);
+  });
+
+  it('admits lines of the audit trail when there is no room, but not without end', async () => {
+    const fixture = await open({ limit: 10_000 });
+    const storage = fixture.start();
+    await fixture.recount(storage);
+    for (let i = 0; i < 18; i++) await storage.admitLine('ann');
+    expect(await storage.hasRoom('ann', 1_001)).toBe(false); // lines take room while there is some
+    await fill(fixture, storage, 10_000);
+    for (let i = 0; i < linesWhenFull; i++) await storage.admitLine('ann');
+    await expect(storage.admitLine('ann')).rejects.toMatchObject({ code: 'accounts.storage_limit_reached' });
+    await expect(storage.admitLine('ann', false)).rejects.toMatchObject({
+      details: { retryAfterS: 60 },
+    });
+    await storage.admitLine('bob');
+    await fixture.clock.advance(3_000); // the count is read again, and the lines are still counted
+    await expect(storage.admitLine('ann')).rejects.toMatchObject({ code: 'accounts.storage_limit_reached' });
+    await fixture.clock.advance(24 * 60 * 60_000);
+    await storage.admitLine('ann');
   });
 
   it('admits writes again when something was deleted', async () => {

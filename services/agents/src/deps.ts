@@ -2,6 +2,7 @@ import type { Principal } from '@stak/http';
 import type { Clock, Ids, Logger, Notifier, Owners, Peers, Random, RecentMap, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { DueShards, Store } from '@stak/table';
+import type { Audit } from '@stak/tenants';
 import type { ChannelKinds } from './channels/channel.ts';
 import type { ChannelAddresses } from './channels/provider-addresses.ts';
 import type { ConversationMemory } from './conversations/conversation-memory.ts';
@@ -68,6 +69,7 @@ export type AgentsDeps = {
   askApproval?(request: ApprovalRequest): Promise<void>;
   // Called at least once when it was decided or can no longer be decided: withdraws the request.
   withdrawApproval?(request: ApprovalRequest): Promise<void>;
+  audit?: Audit; // writes a line into the audit trail of an account
   // Whether an account may store this many more bytes. Without it, always.
   hasRoom?(accountId: string, bytes: number): Promise<boolean>;
   models?: Models; // without it, answers come from rules and skills only
@@ -98,6 +100,7 @@ export type Service = {
   readonly roleOf: NonNullable<AgentsDeps['roleOf']>;
   readonly askApproval: NonNullable<AgentsDeps['askApproval']>;
   readonly withdrawApproval: NonNullable<AgentsDeps['withdrawApproval']>;
+  readonly audit: Audit;
   readonly hasRoom: NonNullable<AgentsDeps['hasRoom']>;
   readonly models: Models | undefined;
   readonly spendPerDayUsd: NonNullable<AgentsDeps['spendPerDayUsd']>;

@@ -85,6 +85,7 @@ function createService(deps: AgentsDeps): Service {
     roleOf: deps.roleOf ?? (async () => undefined),
     askApproval: deps.askApproval ?? (async () => {}),
     withdrawApproval: deps.withdrawApproval ?? (async () => {}),
+    audit: deps.audit ?? (async () => {}),
     hasRoom: deps.hasRoom ?? (async () => true),
     models: deps.models,
     spendPerDayUsd: deps.spendPerDayUsd ?? (async () => undefined),

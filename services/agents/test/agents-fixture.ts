@@ -11,7 +11,13 @@ import { createIds, createLogger, createSealer, type ManualClock, manualClock } 
 import { createOutbound } from '@stak/outbound';
 import { type ControlPlane, createStore, createTables, type DynamoClient, tableErrors } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
-import { defaultSettings, type EnteredTenant, tenantErrors, tenantsTable } from '@stak/tenants';
+import {
+  type AuditRecord,
+  defaultSettings,
+  type EnteredTenant,
+  tenantErrors,
+  tenantsTable,
+} from '@stak/tenants';
 import { type Agents, type AgentsDeps, conversationsTable, createAgents } from '../src/index.ts';
 
 export type Target = { client: DynamoClient; control: ControlPlane; close(): Promise<void> };
@@ -72,6 +78,7 @@ export type Fixture = {
   clock: ManualClock;
   target: Target;
   lines: string[];
+  audited: (AuditRecord & { accountId: string })[];
   tenants: Map<string, Tenant>;
   claims: Map<string, string>; // `slack#T1` → tenant
   identities: Map<string, string>; // `acme#slack#U1` → user
@@ -86,6 +93,7 @@ export type Options = Partial<AgentsDeps> & { client?: DynamoClient; clock?: Man
 export function openProcess(target: Target, options: Options = {}): Fixture {
   const { clock = manualClock(), client = target.client, ...given } = options;
   const lines: string[] = [];
+  const audited: Fixture['audited'] = [];
   const log = createLogger({ clock, destination: { write: line => void lines.push(line) } });
   const tenants = new Map<string, Tenant>([
     ['acme', { status: 'active', settings: {} }],
@@ -136,6 +144,7 @@ export function openProcess(target: Target, options: Options = {}): Fixture {
     },
     findChannelUser: async (tenantId, channel, identity) =>
       identities.get(`${tenantId}#${channel}#${identity}`),
+    audit: async (accountId, entry) => void audited.push({ accountId, ...entry }),
     ...given,
   });
   const { app, routes } = createApi({
@@ -165,7 +174,7 @@ export function openProcess(target: Target, options: Options = {}): Fixture {
       headers: response.headers,
     };
   };
-  return { agents, clock, target, lines, tenants, claims, identities, app, routes, call };
+  return { agents, clock, target, lines, audited, tenants, claims, identities, app, routes, call };
 }
 
 export async function openFixture(

@@ -113,6 +113,18 @@ describe('a call that needs an approval', () => {
     expect(waiting).toEqual(asked.body.approvals[0]);
     const decided = await decide(fixture, waiting.approval_id, true);
     expect(decided).toMatchObject({ status: 200, body: { status: 'approved', decided_by: 'user:ann' } });
+    await decide(fixture, waiting.approval_id, true); // once more
+    expect(fixture.audited).toMatchObject([
+      {
+        accountId: 'usr_acme',
+        action: 'agents.decideApproval',
+        detail: 'approved pay',
+        via: 'end_user',
+        credentialId: 'acme/ann',
+        address: '203.0.113.7',
+        requestId: expect.any(String),
+      },
+    ]);
     await settle(fixture);
     const answer = await fixture.call('GET', `${conversationPath('c')}/messages/${asked.body.message_id}`);
     expect(answer.body).toMatchObject({

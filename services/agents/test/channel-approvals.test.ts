@@ -110,6 +110,8 @@ describe('Slack', () => {
     expect(await press({ value })).toMatchObject({ status: 200, body: {} });
     expect(await press({ value })).toMatchObject({ status: 200, body: {} }); // the answer got lost
     expect(await statusOf(conversation_id)).toMatchObject({ status: 'approved', decided_by: 'user:ann' });
+    const by = { via: 'slack', credentialId: 'acme/ann' };
+    expect(fixture.audited).toMatchObject([{ ...by, detail: 'approved usage', accountId: 'usr_acme' }]);
     await work();
     const updates = providers.sent.filter(({ path }) => path.endsWith('chat.update'));
     expect(updates).toHaveLength(1);

@@ -211,6 +211,9 @@ describe("the AI SDK's chat transport", () => {
 
       const repeated = await last(await send(fixture, messages), structuredClone(messages[1])); // the answer got lost
       expect(textsOf(repeated)).toEqual(['Tea.']);
+      expect(fixture.audited).toMatchObject([
+        { action: 'agents.decideApproval', detail: 'approved lookup', via: 'api_key', accountId: 'usr_acme' },
+      ]);
       expect((await fixture.call('GET', conversationPath('c'))).body.turns).toBe(1);
     });
 

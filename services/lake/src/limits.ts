@@ -4,6 +4,8 @@ export const batchRecords = 8000; // of a capture: two seconds of a busy server 
 export const rowsPerBatch = 200; // made before yielding to the event loop: a few milliseconds
 export const latestRows = 1000; // of other items, after which a change is read whole: most items change again within milliseconds
 export const groupRows = 1000; // encoded before yielding to the event loop: ten milliseconds, on a thread of its own
+export const unreachableMs = 30_000; // of failures, before other nodes get the shards: a bucket that throttles is back sooner
+export const reachAgainMs = 15_000; // between two attempts to store something after that; nothing waits for them
 export const batchBytes = 2 * 1024 * 1024; // of images: enough for a file; a consumer ends a batch at eight megabytes of records
 export const flushMs = 2500; // between two small batches of a shard: a change is seen within four seconds, not in its own file
 

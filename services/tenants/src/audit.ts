@@ -42,14 +42,19 @@ async function actorOf(
   { payerOf }: AuditDeps,
   principal: Manager,
 ): Promise<Pick<Action, 'via' | 'credentialId' | 'by'> & { accountId: string | undefined }> {
-  if (principal.kind === 'endUser') {
-    const { tenantId, userId } = principal;
-    const accountId = await payerOf(tenantId);
-    return { accountId, via: 'end_user', credentialId: `${tenantId}/${userId}` };
-  }
-  const { accountId, userId: by, via, credentialId } = principal;
-  return { accountId, via, credentialId, ...(by !== undefined && { by }) };
+  const accountId = principal.kind === 'endUser' ? await payerOf(principal.tenantId) : principal.accountId;
+  return { accountId, ...callerOf(principal) };
 }
+
+/** How the audit trail names a caller. */
+export function callerOf(principal: Manager): Pick<Action, 'via' | 'credentialId' | 'by'> {
+  if (principal.kind === 'endUser') return { via: 'end_user', credentialId: userName(principal) };
+  const { userId: by, via, credentialId } = principal;
+  return { via, credentialId, ...(by !== undefined && { by }) };
+}
+
+export const userName = ({ tenantId, userId }: Pick<EndUserPrincipal, 'tenantId' | 'userId'>): string =>
+  `${tenantId}/${userId}`;
 
 type Action = Omit<AuditRecord, 'address' | 'requestId'>;
 type Where = { get(name: 'address' | 'requestId'): string | undefined };

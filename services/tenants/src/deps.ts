@@ -72,9 +72,10 @@ export type PortalDeps = {
 export type AuditRecord = {
   action: string; // the operation: `tenants.create_user`
   target: string; // the path of what was changed
-  via: string; // the kind of credential: session, api_key, invitation, end_user or openid
+  via: string; // the kind of credential: session, api_key, invitation, end_user, openid or a channel
   credentialId: string;
   by?: string; // the person who signed in, or created the key
+  detail?: string;
   address?: string;
   requestId?: string;
 };

@@ -40,7 +40,7 @@ export { manageScope } from './access/admins.ts';
 export type { EnteredTenant, EnterTenant, Entrance } from './access/gate.ts';
 export { endUserScopes } from './access/scopes.ts';
 export type { IsTokenRevoked } from './access/token-epochs.ts';
-export { auditChanges } from './audit.ts';
+export { auditChanges, callerOf, userName } from './audit.ts';
 export type { Audit, AuditRecord, LimitShare, MintEndUserToken, TenantMail, TenantsDeps } from './deps.ts';
 export type { Erased, Eraser, ExportedItem } from './erasure/erasers.ts';
 export { tenantErrors } from './errors.ts';

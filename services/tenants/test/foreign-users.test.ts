@@ -78,6 +78,33 @@ describe.each(Object.entries(targets))('users of another program, %s', (_, make)
     expect(await find('channel=slack&identity=U3')).toEqual([]);
   });
 
+  it('have an address that others cannot take before they are known', async () => {
+    const invite = (email: string) =>
+      fixture.call('POST', '/v1/tenants/acme/invitations', { send: { email, role: 'member' } });
+    const { token } = (await invite('invited@example.com')).body;
+    await put('unread', { email: 'Unread@example.com', channel_identities: '{"slack":"U9"}' });
+    await put('uninvited', { email: 'invited@example.com' });
+    await fixture.clock.advance(60_000);
+    const create = (more: object) => fixture.call('POST', users, { send: { display_name: 'X', ...more } });
+    const codes = [
+      await create({ email: 'unread@example.com' }),
+      await create({ channel_identities: { slack: 'U9' } }),
+      await invite('unread@example.com'),
+      await fixture.call('POST', '/v1/invitations/accept', { as: '', send: { token, display_name: 'X' } }),
+    ].map(({ body }) => body.code);
+    const [email, identity] = ['tenants.email_taken', 'tenants.identity_taken'];
+    expect(codes).toEqual([email, identity, email, email]);
+
+    const { body: other } = await create({});
+    await put('later', { email: 'later@example.com' });
+    await fixture.clock.advance(60_000);
+    const send = { email: 'later@example.com' };
+    const changed = await fixture.call('PATCH', `${users}/${other.user_id}`, { send, ifMatch: '"v1"' });
+    expect(changed.body.code).toBe(email);
+    for (const user_id of ['unread', 'uninvited', 'later'])
+      expect((await fixture.call('GET', `${users}/${user_id}`)).body.version).toBe(1);
+  });
+
   it('keep their own address and identities when the other program writes them again', async () => {
     const item = { email: 'again@example.com', channel_identities: '{"slack":"U7"}' };
     await put('again', item);
@@ -91,6 +118,30 @@ describe.each(Object.entries(targets))('users of another program, %s', (_, make)
     });
     expect(await find('email=again@example.com')).toEqual(['again']);
     expect(await find('channel=slack&identity=U7')).toEqual(['again']);
+  });
+
+  it('reserve nothing any more that the other program took from them', async () => {
+    await put('moved', { email: 'before@example.com', channel_identities: '{"slack":"U20"}' });
+    await put('gone', { email: 'gone@example.com' });
+    for (const user_id of ['moved', 'gone']) await fixture.call('GET', `${users}/${user_id}`);
+    await put('moved', { email: 'after@example.com' });
+    await fixture.target.client.delete({
+      TableName: 'tenants',
+      Key: { pk: 'TENANT#acme', sk: 'USER#gone' },
+    });
+    await put('heir', { email: 'gone@example.com' });
+    expect(await find('email=gone@example.com')).toEqual(['heir']);
+    expect(await find('email=after@example.com')).toEqual(['moved']);
+    expect(await find('email=before@example.com')).toEqual([]);
+
+    const send = { display_name: 'X', email: 'before@example.com' };
+    expect((await fixture.call('POST', users, { send })).status).toBe(201);
+    const { body } = await fixture.call('POST', users, { send: { display_name: 'Y' } });
+    const patch = { send: { channel_identities: { slack: 'U20' } }, ifMatch: '"v1"' };
+    expect((await fixture.call('PATCH', `${users}/${body.user_id}`, patch)).status).toBe(200);
+    expect(await find('channel=slack&identity=U20')).toEqual([body.user_id]);
+    const again = { send: { display_name: 'Z', email: 'after@example.com' } };
+    expect((await fixture.call('POST', users, again)).body.code).toBe('tenants.email_taken');
   });
 
   it('are adopted where the other program writes null or nothing for what they lack', async () => {

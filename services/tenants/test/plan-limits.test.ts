@@ -108,6 +108,36 @@ describe.each(Object.entries(targets))('a plan, %s', (_, make) => {
     expect((await newUser(5)).body.code).toBe('tenants.user_limit_reached');
   });
 
+  it('counts a user of another program once, however often that program writes them', async () => {
+    await newTenant(0);
+    plan.usersPerTenant = 3;
+    await newUser(0);
+    const put = (user_id: string, more: object) =>
+      processes[0]!.target.client.put({
+        TableName: 'tenants',
+        Item: {
+          pk: 'TENANT#tenant-0',
+          sk: `USER#${user_id}`,
+          user_id,
+          display_name: 'Y',
+          role: 'member',
+          ...more,
+        },
+      });
+    for (const more of [{ email: 'ann@example.com' }, {}]) {
+      for (let i = 0; i < 4; i++) {
+        await put('other', more);
+        expect((await call(i, 'GET', `${users}/other`)).status).toBe(200);
+      }
+      const invited = await call(0, 'POST', '/v1/tenants/tenant-0/invitations', {
+        send: { email: 'bea@example.com', role: 'member' },
+      });
+      expect(invited.status).toBe(201);
+    }
+    expect((await newUser(1)).status).toBe(201);
+    expect((await newUser(2)).body.code).toBe('tenants.user_limit_reached');
+  });
+
   const shares = (tenant_id?: string) =>
     notified.filter(one => one.tenant_id === tenant_id).map(one => one.percent);
 

@@ -185,6 +185,26 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     expect((await post('/session', { token })).status).toBe(403);
   });
 
+  it('ends sessions when the address, or the identity, by which they began is no longer the user’s', async () => {
+    const patch = (send: object) =>
+      fixture.call('PATCH', '/v1/tenants/acme/users/ann', { send, ifMatch: '*' });
+    const { cookie, token } = await signIn();
+    for (const send of [{ display_name: 'Anna' }, { email: 'ANN@example.com' }]) {
+      expect((await patch(send)).status).toBe(200);
+      expect((await me(token)).status).toBe(200);
+    }
+    expect((await patch({ email: 'other@example.com' })).status).toBe(200);
+    expect((await me(token)).status).toBe(401);
+    expect((await refresh(cookie)).status).toBe(401);
+
+    expect((await patch({ email: 'ann@example.com', channel_identities: { openid: 'x' } })).status).toBe(200);
+    const again = await signIn();
+    expect((await patch({ channel_identities: { slack: 'U1' } })).status).toBe(200);
+    expect((await me(again.token)).status).toBe(200);
+    expect((await patch({ channel_identities: { openid: null } })).status).toBe(200);
+    expect((await me(again.token)).status).toBe(401);
+  });
+
   it('stores no usable code, link or cookie', async () => {
     const attempt = await ask();
     const { code, token } = (await deliver())!;

@@ -149,9 +149,10 @@ const attributesOfProfile: Readonly<Record<'data' | Keep, readonly string[]>> = 
 export function keepOfProfile(
   item: Attributes,
   keep: ReadonlySet<Keep>,
+  importedAt: string,
 ): { item: Attributes; leftOut: string[] } {
   const { keyNames } = accounts.profile.table;
-  const kept: Attributes = { plan: 'free' }; // which means the default of this server
+  const kept: Attributes = { plan: 'free', importedAt }; // free means the default of this server
   const leftOut: string[] = [];
   for (const [name, value] of Object.entries(item)) {
     const isKept =
@@ -159,7 +160,7 @@ export function keepOfProfile(
       attributesOfProfile.data.includes(name) ||
       keepNames.some(group => keep.has(group) && attributesOfProfile[group].includes(name));
     if (isKept) kept[name] = value;
-    else if (name !== 'plan' || value !== 'free') leftOut.push(name);
+    else if (name !== 'importedAt' && (name !== 'plan' || value !== 'free')) leftOut.push(name);
   }
   return { item: kept, leftOut };
 }

@@ -34,6 +34,7 @@ export async function selectItems(options: SelectionOptions, manifest: Manifest)
   requireProfiles(claims, keep);
 
   const nowMs = clock.now();
+  const importedAt = new Date(nowMs).toISOString();
   const ownership = createOwnership(claims, { client, clock, store: createStore({ client, clock }) });
   const leftOut = new Map<string, number>();
   const countLeftOut = (name: string) => leftOut.set(name, (leftOut.get(name) ?? 0) + 1);
@@ -66,7 +67,7 @@ export async function selectItems(options: SelectionOptions, manifest: Manifest)
   });
   if (refused.length > 0) throw refusal(refused);
   for (const item of claims.profiles.values())
-    for (const name of takeProfile(item, claims, keep).leftOut) countLeftOut(name);
+    for (const name of takeProfile(item, claims, keep, importedAt).leftOut) countLeftOut(name);
 
   return {
     count,
@@ -76,7 +77,9 @@ export async function selectItems(options: SelectionOptions, manifest: Manifest)
         .filter(
           item => !hasExpired(table, item, nowMs) && isKept(table, item) && !outside.has(idOf(table, item)),
         )
-        .map(item => (entityOf(table, item) === profile ? takeProfile(item, claims, keep).item : item)),
+        .map(item =>
+          entityOf(table, item) === profile ? takeProfile(item, claims, keep, importedAt).item : item,
+        ),
   };
 }
 
@@ -91,8 +94,8 @@ function requireProfiles({ accounts, profiles }: Claims, keep: ReadonlySet<Keep>
   }
 }
 
-function takeProfile(given: Attributes, { accounts }: Claims, keep: ReadonlySet<Keep>) {
-  const { item, leftOut } = keepOfProfile(given, keep);
+function takeProfile(given: Attributes, { accounts }: Claims, keep: ReadonlySet<Keep>, importedAt: string) {
+  const { item, leftOut } = keepOfProfile(given, keep, importedAt);
   for (const name of ['signsInto', 'madeFor'])
     if (item[name] !== undefined && !accounts.has(String(item[name]))) delete item[name];
   return { item, leftOut };

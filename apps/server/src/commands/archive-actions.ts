@@ -31,6 +31,7 @@ export type ImportFlags = Flags & {
   from?: unknown;
   continue?: unknown;
   unverified?: unknown;
+  server?: unknown;
   keep?: unknown;
 };
 
@@ -108,6 +109,11 @@ export async function importFrom(flags: ImportFlags): Promise<void> {
     if (!isVerified && flags.unverified !== true)
       throw new UsageError(
         'the archive has no seal of this server: a server with other STAK_SECRET_KEYS made it, or it was changed since. If you know where it comes from, import it with --unverified',
+      );
+    // Without accounts in its manifest, an archive of a customer would be taken unchecked.
+    if (!isVerified && !accounts && flags.server !== true)
+      throw new UsageError(
+        'the archive names no account: everything in it would be taken as it is, plans, roles and the keys that sign tokens included. If it is of a whole server, and you exported it yourself, import it with --unverified --server',
       );
     const recovery = config.store.kind === 'aws';
     const store = createStore({ client });

@@ -33,6 +33,7 @@ export function registerArchive(cli: CAC): void {
       '--unverified',
       'Import an archive that has no seal of STAK_SECRET_KEYS: anyone may have written it',
     )
+    .option('--server', 'The unverified archive is of a whole server: nothing in it is checked')
     .option(
       '--keep <what>',
       'Of an account: plan, verified (its address), roles (of members), credentials (passwords, keys, sessions); separated by commas',

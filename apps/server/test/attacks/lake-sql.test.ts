@@ -27,7 +27,8 @@ beforeAll(async () => {
     response.end(`name\n${secret}\n`);
   });
   await new Promise<void>(resolve => outside.listen(0, '127.0.0.1', resolve));
-  fixture = await openFixture(clock, { STAK_OUTBOUND_ALLOW: '127.0.0.0/8' });
+  // A plan whose queries may take ten seconds.
+  fixture = await openFixture(clock, { STAK_OUTBOUND_ALLOW: '127.0.0.0/8', STAK_DEFAULT_PLAN: 'free' });
   for (const { keys } of [fixture.owner, fixture.stranger]) {
     const title = keys === fixture.owner.keys ? 'Walked secret plan' : 'Harmless';
     await send(fixture.server.url, { method: 'POST', path: '/v1/tasks', token: keys.admin, body: { title } });

@@ -65,12 +65,17 @@ export async function resolveReset(
       kind: 'password.reset',
       to: email,
       userId,
-      details: user.emailVerified ? greeted(user) : { isNew: 'yes' },
+      details: mayBeStrangers(user) ? { isNew: 'yes' } : greeted(user),
       token: text,
       keptS: limits.resetS,
     }),
   };
 }
+
+// Whoever signed up with the address may not be who reads its mail. An account that an operator imported was not signed
+// up for here: the operator has decided whose it is, and its data must not be lost.
+const mayBeStrangers = ({ emailVerified, importedAt }: Profile): boolean =>
+  !emailVerified && importedAt === undefined;
 
 // The token, the new password and the end of all sessions are one transaction: if a token is used twice, one use wins,
 // and the old password keeps nobody signed in. An account whose address was never verified may be a stranger's, so its
@@ -102,7 +107,7 @@ export async function finishReset(
       if (endAccess || !user.emailVerified) await endAccessOf(deps, user.userId);
     };
     await end();
-    if (isMailed && !user.emailVerified) await replaceAccount(deps, user, reset);
+    if (isMailed && mayBeStrangers(user)) await replaceAccount(deps, user, reset);
     else await writeReset(deps, user, reset).catch(refuseUsedToken);
     await end();
   });

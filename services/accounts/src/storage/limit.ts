@@ -28,6 +28,9 @@ export type StorageLimit = {
   admit(accountId: string, bytes: number, isOwner?: boolean): Promise<void>;
   // The same for a request that keeps nothing more, such as an edit: only what is written in a day is limited.
   admitEdit(accountId: string, bytes: number, isOwner?: boolean): Promise<void>;
+  // The same for a request that stores only a line in the audit trail, such as an export. An account without room has
+  // some of them each day.
+  admitLine(accountId: string, isOwner?: boolean): Promise<void>;
   hasRoom(accountId: string, bytes: number): Promise<boolean>;
 };
 
@@ -44,6 +47,7 @@ type Entry = {
   readAt: number;
   isBehind: boolean; // the count does not advance at the moment
   notifiedPercent: number;
+  linesWhenFull: { day: number; count: number };
 };
 
 type Weighed = { entry: Entry; used: number; written: number; fits: boolean; fitsToday: boolean };
@@ -67,6 +71,7 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
       readAt,
       isBehind: use.isBehind,
       notifiedPercent: known?.notifiedPercent ?? 0,
+      linesWhenFull: known?.linesWhenFull ?? { day: 0, count: 0 },
     };
     notifyOfShare(accountId, entry);
     return entry;
@@ -149,7 +154,20 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
     const isFull = !isEdit && !fits;
     if (fitsToday && !isFull) return;
     if (!isOwner) throw full();
-    throw isFull ? refusal(entry, used, bytes, deps.limitOf) : writtenTooMuch(entry, written, bytes);
+    throw isFull
+      ? refusal(entry, used, bytes, deps.limitOf)
+      : writtenTooMuch(entry, written, bytes, dayMs - (clock.now() % dayMs));
+  }
+
+  async function admitLine(accountId: string, isOwner: boolean): Promise<void> {
+    const { entry, used, fits } = weigh(await lookUp(accountId), limits.lineBytes);
+    if (fits) return add(entry.kept, entry.isBehind, limits.lineBytes);
+    const lines = entry.linesWhenFull;
+    const day = Math.floor(clock.now() / dayMs);
+    if (lines.day !== day) Object.assign(lines, { day, count: 0 });
+    if (lines.count >= limits.linesWhenFull)
+      throw isOwner ? refusal(entry, used, limits.lineBytes, deps.limitOf) : full();
+    lines.count += 1;
   }
 
   return {
@@ -159,9 +177,11 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
     },
     admit: (accountId, bytes, isOwner = true) => admit(accountId, bytes, isOwner, false),
     admitEdit: (accountId, bytes, isOwner = true) => admit(accountId, bytes, isOwner, true),
+    admitLine: (accountId, isOwner = true) => admitLine(accountId, isOwner),
   };
 }
 
+const dayMs = 24 * 60 * 60_000;
 const dailyLimit = (keptBytes: number): number => keptBytes * limits.writtenPerDay;
 
 // The count that was read now, and what was admitted before and is not in it.
@@ -181,8 +201,12 @@ function forgetCounted({ pending }: Tally, grownBytes: number): void {
   }
 }
 
+// With a time to retry after, no answer is stored for an Idempotency-Key: it would take room, and be wrong as soon as there
+// is some.
 const full = () =>
-  accountsErrors.create('accounts.storage_limit_reached', 'There is no storage left here for anything new.');
+  accountsErrors.create('accounts.storage_limit_reached', 'There is no storage left here for anything new.', {
+    retryAfterS: limits.fullRetryS,
+  });
 
 function refusal(
   { plan, limit }: Entry,
@@ -202,16 +226,16 @@ function refusal(
   return accountsErrors.create(
     'accounts.storage_limit_reached',
     `You use ${sizeText(usedBytes)} of the ${sizeText(limitBytes)} that the plan "${plan}" keeps, and this request would add about ${sizeText(requestBytes)}. Delete what you no longer need, let messages and events expire sooner, or choose a larger plan.`,
-    details,
+    { ...details, retryAfterS: limits.fullRetryS },
   );
 }
 
-function writtenTooMuch({ plan, limit }: Entry, writtenBytes: number, requestBytes: number) {
+function writtenTooMuch({ plan, limit }: Entry, writtenBytes: number, requestBytes: number, leftMs: number) {
   const writtenLimitBytes = dailyLimit(limit!);
   return accountsErrors.create(
     'accounts.storage_limit_reached',
     `You have written ${sizeText(writtenBytes)} today, and the plan "${plan}" allows ${sizeText(writtenLimitBytes)} a day, edits included. Continue after midnight UTC, or choose a larger plan.`,
-    { plan, writtenBytes, writtenLimitBytes, requestBytes },
+    { plan, writtenBytes, writtenLimitBytes, requestBytes, retryAfterS: Math.ceil(leftMs / 1000) },
   );
 }
 

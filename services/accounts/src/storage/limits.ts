@@ -30,4 +30,7 @@ export const pendingStepMs = 500; // bytes admitted within it are one entry of a
 export const accountsKept = 10_000; // whose count is cached
 export const noticeShares = [80, 100] as const; // percent of the plan at which the account is notified
 export const writtenPerDay = 5; // times what the plan keeps: a day's change log and journal stay in proportion to it
+export const fullRetryS = 60; // after a refusal: somebody has to make room first
+export const lineBytes = 500; // of a line in the audit trail, which is kept for a year
+export const linesWhenFull = 10_000; // a day and process, for an account without room: 5 MB, and more than people cause
 export const answerBytes = 4096; // a smaller stored answer is not charged: that would cost more than it takes

@@ -1,4 +1,5 @@
 import { failedCondition, is, write } from '@stak/table';
+import { type AuditRecord, callerOf } from '@stak/tenants';
 import type { Caller } from '../conversations/access.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
@@ -9,6 +10,24 @@ import type { ApprovalItem } from './paused-turn.ts';
 import { approval } from './table.ts';
 
 export type Decision = { approved: boolean; reason?: string };
+
+// How the audit trail of the account names who decides, by whichever way: the API, a chat in a page, a button in a channel.
+export type Decider = Pick<AuditRecord, 'via' | 'credentialId' | 'by' | 'address' | 'requestId'> & {
+  account_id: string;
+};
+export const deciderOf = (
+  c: { get(name: 'address' | 'requestId'): string | undefined },
+  caller: Caller,
+  account_id: string,
+): Decider => {
+  const [address, requestId] = [c.get('address'), c.get('requestId')];
+  return {
+    account_id,
+    ...callerOf(caller),
+    ...(address !== undefined && { address }),
+    ...(requestId !== undefined && { requestId }),
+  };
+};
 
 const noApproval = () => agentErrors.create('agents.approval_not_found', 'Approval not found.');
 
@@ -44,7 +63,9 @@ export async function decide(
   caller: Caller,
   key: ConversationKey & { approval_id: string },
   { approved, reason }: Decision,
+  decider: Decider,
 ): Promise<ApprovalItem> {
+  let isNew = false;
   const status = approved ? ('approved' as const) : ('refused' as const);
   const decided = await retryOnConflict<ApprovalItem>(service, async () => {
     const item = await findApproval(service, caller, key);
@@ -82,11 +103,29 @@ export async function decide(
       if (!failedCondition(error)) throw error;
       return undefined; // another decision was first, or the lease moved: read again
     }
+    isNew = true;
     const { waiting_since: _, ...rest } = item;
     return { ...rest, ...change };
   });
   service.notifier.notify();
+  if (isNew) await recordDecision(service, key, decided, decider);
   return decided;
+}
+
+// If the trail cannot be written, the decision stays, and the log has it.
+async function recordDecision(
+  { audit, log }: Service,
+  { tenant_id, conversation_id, approval_id }: ConversationKey & { approval_id: string },
+  { status, name }: ApprovalItem,
+  { account_id, ...by }: Decider,
+): Promise<void> {
+  const target = `/v1/tenants/${tenant_id}/conversations/${conversation_id}/approvals/${approval_id}`;
+  const entry = { action: 'agents.decideApproval', target, detail: `${status} ${name}`, ...by };
+  try {
+    await audit(account_id, entry);
+  } catch (error) {
+    log.error({ err: error, account_id, ...entry }, 'the audit trail could not be written');
+  }
 }
 
 const isDecided = (status: string) =>

@@ -2,7 +2,7 @@ import { answerPage, endpoint, json, type PageRequest, pageOf, pageQuery, route 
 import { findConversation } from '../conversations/access.ts';
 import type { Service } from '../deps.ts';
 import * as schema from '../schema.ts';
-import { decide, findApproval } from './decisions.ts';
+import { decide, deciderOf, findApproval } from './decisions.ts';
 import { listApprovals } from './list.ts';
 import { approvalsOfConversation } from './table.ts';
 import { showApproval } from './views.ts';
@@ -62,7 +62,7 @@ const routes = {
     path: onePath,
     operationId: 'agents.decideApproval',
     reaches: 'model',
-    audit: true,
+    audit: 'own',
     scope: 'write',
     summary: 'Approve or refuse a call',
     description:
@@ -96,8 +96,9 @@ export const createApprovalRoutes = (service: Service) =>
     }),
     endpoint(routes.decide, async c => {
       const caller = c.get('principal');
-      await service.enterTenant(caller, c.req.valid('param').tenant_id);
-      const decided = await decide(service, caller, c.req.valid('param'), c.req.valid('json'));
+      const { account_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const decider = deciderOf(c, caller, account_id);
+      const decided = await decide(service, caller, c.req.valid('param'), c.req.valid('json'), decider);
       return c.json(showApproval(decided), 200);
     }),
   ] as const;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cutText } from '@stak/kit';
 import { is, isRefused, write } from '@stak/table';
-import { tenantErrors } from '@stak/tenants';
+import { tenantErrors, userName } from '@stak/tenants';
 import { decide } from '../approvals/decisions.ts';
 import { createConversation } from '../conversations/conversations.ts';
 import { cleanText } from '../conversations/message-format.ts';
@@ -126,7 +126,13 @@ async function decidePress(
   if (!key.success) return refused(pressRefusals['agents.approval_not_found']!);
   const caller = { kind: 'endUser', tenantId: owner, userId, scope: 'agents:chat' } as const;
   try {
-    const { status } = await decide(service, caller, key.data, { approved });
+    const { status } = await decide(
+      service,
+      caller,
+      key.data,
+      { approved },
+      { account_id: entered.account_id, via: address.type, credentialId: userName(caller) },
+    );
     return { isDone: true, text: status === 'approved' ? 'Approved.' : 'Refused.' };
   } catch (error) {
     if (!agentErrors.includes(error) || !(error.code in pressRefusals)) throw error;

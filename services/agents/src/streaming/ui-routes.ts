@@ -1,6 +1,6 @@
 import { empty, endpoint, json, type PrincipalOf, route, sse } from '@stak/http';
 import { z } from 'zod';
-import { decide } from '../approvals/decisions.ts';
+import { type Decider, decide, deciderOf } from '../approvals/decisions.ts';
 import { readPaused } from '../approvals/paused-turn.ts';
 import { findConversation, resolveUser } from '../conversations/access.ts';
 import { readMessages, readWaiting } from '../conversations/reads.ts';
@@ -176,11 +176,22 @@ export function createUiRoutes(service: Service) {
   };
 
   // One by one, so that repeating them is safe. Returns the message whose answer continues.
-  const decideAll = async (key: ConversationKey, caller: PrincipalOf<'user'>, { decisions }: Answered) => {
+  const decideAll = async (
+    key: ConversationKey,
+    caller: PrincipalOf<'user'>,
+    { decisions }: Answered,
+    decider: Decider,
+  ) => {
     await findConversation(service, caller, key);
     let message_id = '';
     for (const { id: approval_id, approved, reason } of decisions)
-      ({ message_id } = await decide(service, caller, { ...key, approval_id }, { approved, reason }));
+      ({ message_id } = await decide(
+        service,
+        caller,
+        { ...key, approval_id },
+        { approved, reason },
+        decider,
+      ));
     return { ...key, message_id };
   };
 
@@ -193,7 +204,12 @@ export function createUiRoutes(service: Service) {
       const tenant = await enter();
       const answered = lastDecisions(body);
       if (answered) {
-        const address = await decideAll({ tenant_id, conversation_id }, caller, answered);
+        const address = await decideAll(
+          { tenant_id, conversation_id },
+          caller,
+          answered,
+          deciderOf(c, caller, tenant.account_id),
+        );
         const follow = followAnswer(service, address);
         c.header(...uiStreamHeader);
         return sse(c, {

@@ -6,6 +6,7 @@ import * as limits from '../limits.ts';
 import type { Manifest } from '../storage/manifest.ts';
 import type { Entry } from '../storage/manifest-state.ts';
 import { keyPart, type ObjectStore } from '../storage/objects.ts';
+import type { Reach } from '../storage/reach.ts';
 import { noTexts, type Plan, type Texts, type TextsNow } from '../tables.ts';
 import { type BronzeFile, bronzeFormat, bronzePath } from './bronze-file.ts';
 import { createBronzeFiles, type WrittenFile } from './bronze-writer.ts';
@@ -21,6 +22,7 @@ export type CaptureDeps = {
   clock: Clock;
   log: Logger;
   flushMs: number;
+  reach: Reach;
   onCaptured?(): void;
   recover?(): Promise<void>; // reads the table again
 };
@@ -31,20 +33,27 @@ export const subscriptionName = (table: string): string => `lake-${table.toLower
 // a longer one is delivered again. The commit that lists the files also says which records they contain, so none counts
 // twice.
 export function captureChanges(deps: CaptureDeps): Subscription {
-  const { plan, clock, recover } = deps;
+  const { plan, clock, reach, recover } = deps;
   return subscribe({
     name: subscriptionName(plan.table.name),
     table: plan.table,
     entities: [], // as stored: the keys exclude most of them, which is cheaper than to recognise each
     batchRecords: limits.batchRecords,
-    // An unavailable store is retried for ever; a record that cannot be read becomes a dead letter of its own.
+    // An unavailable store is retried for ever, by a node that reaches it if there is one; a record that cannot be read becomes a dead letter of its own.
     attempts: Number.MAX_SAFE_INTEGER,
+    isAble: reach.isAble,
     ...(recover && { recover }),
     needsConsumer: true, // files are named for the shard, and one process writes few large ones
     async handleBatch(changes, { shardId, signal }) {
       assert(shardId !== undefined);
-      const { bytes, hasCaptured } = await captureBatch(deps, shardId, changes);
-      if (hasCaptured) deps.onCaptured?.();
+      const { bytes, hasCaptured } = await captureBatch(deps, shardId, changes).catch(error => {
+        reach.noteFailure();
+        throw error;
+      });
+      if (hasCaptured) {
+        reach.noteStored();
+        deps.onCaptured?.();
+      }
       // Changes that arrive in the meantime are in the same batch.
       const isLarge = changes.length >= limits.batchRecords || bytes >= limits.batchBytes;
       if (!isLarge && !isBehind(deps, changes)) await clock.sleep(deps.flushMs, signal).catch(() => {});

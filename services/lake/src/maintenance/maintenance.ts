@@ -10,6 +10,7 @@ import { createEraser } from '../erasure/eraser.ts';
 import { lakeErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { type LakeTable, openLakeTables } from '../storage/lake-table.ts';
+import { createReach } from '../storage/reach.ts';
 import { createMaintenanceWorker } from './worker.ts';
 
 // The entry point of a thread that runs the maintenance alone. It loads no HTTP.
@@ -60,11 +61,14 @@ export function createMaintenance(deps: MaintenanceDeps, lakeTables: readonly La
     worker.noteChange();
   };
 
+  const reach = createReach({ objects, clock, log });
+
   return {
     subscriptions: lakeTables.map(lakeTable =>
       captureChanges({
         ...lakeTable,
         flushMs,
+        reach,
         onCaptured: worker.noteChange,
         recover: () => backfill(lakeTable),
       }),

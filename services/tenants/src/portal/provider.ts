@@ -8,6 +8,7 @@ import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { displayText, email } from '../schema.ts';
 import { portalProvider, user } from '../table.ts';
+import { openidChannel } from '../users/portal-sessions.ts';
 import { createUser, findByEmail, findByIdentity, patchUser } from '../users/users.ts';
 import { type Deps, type SignedIn, startSession } from './sessions.ts';
 
@@ -15,7 +16,6 @@ import { type Deps, type SignedIn, startSession } from './sessions.ts';
 // the user like those on channels: it is unique in the tenant, and deleted with the user.
 
 export type PortalProvider = ItemOf<typeof portalProvider>;
-const providerChannel = 'openid';
 
 const domain = z
   .string()
@@ -141,7 +141,7 @@ export async function signInThrough(
   const address = checkDomain(provider, identity);
   const subject = createHash('sha256').update(`${provider.issuer}\n${identity.id}`).digest('hex');
   for (let isNew = false, left = limits.refreshAttempts; left > 0; left--) {
-    const [person] = (await findByIdentity(deps, tenant_id, providerChannel, subject)).items;
+    const [person] = (await findByIdentity(deps, tenant_id, openidChannel, subject)).items;
     if (!person) {
       isNew = await admit(deps, entered, provider, { address, subject, name: identity.name });
       continue;
@@ -173,11 +173,11 @@ async function admit(
   comer: Comer,
 ): Promise<boolean> {
   const { tenant_id, matches_addresses, creates_users } = provider;
-  const channel_identities = { [providerChannel]: comer.subject };
+  const channel_identities = { [openidChannel]: comer.subject };
   const found = matches_addresses ? (await findByEmail(deps, tenant_id, comer.address)).items[0] : undefined;
   try {
     if (found) {
-      if (found.channel_identities[providerChannel] !== undefined) throw userRefused();
+      if (found.channel_identities[openidChannel] !== undefined) throw userRefused();
       await patchUser(deps, tenant_id, found.user_id, { channel_identities }, String(found.version));
       return true;
     }

@@ -16,6 +16,7 @@ type Counted = {
   take(): Promise<number>; // counts them one by one
   write(count: number, before: Count | undefined): Promise<unknown>;
   add(change: 1 | -1, limit?: number): NamedStep[1];
+  addUncertain(): NamedStep[1]; // one that may be counted already: all are counted again before anything is refused
   refusal(limit: number): Error;
 };
 
@@ -38,6 +39,9 @@ export async function addCounted(
   }
 }
 
+const isOld = ({ now }: Service['clock'], { counted_at_ms }: Count): boolean =>
+  counted_at_ms <= now() - limits.recountMs;
+
 async function addOne(
   { clock }: Service,
   counted: Counted,
@@ -51,8 +55,7 @@ async function addOne(
     } catch (error) {
       if (limit === null || failedCondition(error)?.step !== step) throw error;
       // The count may be wrong, for example because an older version of the server did not keep it: count before refusing.
-      const isOld = found !== undefined && found.counted_at_ms <= clock.now() - limits.recountMs;
-      if (!isFirst || !isOld) throw counted.refusal(limit);
+      if (!isFirst || found === undefined || !isOld(clock, found)) throw counted.refusal(limit);
       await recount(counted, found);
     }
   }
@@ -84,10 +87,11 @@ export const removalSteps = async (counted: Counted): Promise<NamedStep[]> =>
   (await counted.read()) ? [[step, counted.add(-1)]] : [];
 
 /** Refuses early what `addCounted` would refuse later. */
-export async function checkRoom(counted: Counted, limit: number | null): Promise<void> {
+export async function checkRoom({ clock }: Service, counted: Counted, limit: number | null): Promise<void> {
   if (limit === null) return;
-  const { count } = (await counted.read()) ?? (await recount(counted, undefined));
-  if (count >= limit) throw counted.refusal(limit);
+  let found = (await counted.read()) ?? (await recount(counted, undefined));
+  if (found.count >= limit && isOld(clock, found)) found = await recount(counted, found);
+  if (found.count >= limit) throw counted.refusal(limit);
 }
 
 /** How many there are, and the limit. Without a limit they are not counted. */
@@ -130,6 +134,8 @@ export function tenantsCounted({ store, clock }: Service, account_id: string): C
       store.put(tenantCount, { account_id, count, counted_at_ms: clock.now() }, onlyAfter(before)),
     add: (change, limit) =>
       write.update(tenantCount, { account_id }, { add: { count: change } }, hasRoom(limit)),
+    addUncertain: () =>
+      write.update(tenantCount, { account_id }, { add: { count: 1 }, set: { counted_at_ms: 0 } }),
     refusal: limit =>
       tenantErrors.create(
         'tenants.tenant_limit_reached',
@@ -151,6 +157,8 @@ export function usersCounted({ store, clock }: Service, tenant_id: string): Coun
       store.put(userCount, { tenant_id, count, counted_at_ms: clock.now() }, onlyAfter(before)),
     add: (change, limit) =>
       write.update(userCount, { tenant_id }, { add: { count: change } }, hasRoom(limit)),
+    addUncertain: () =>
+      write.update(userCount, { tenant_id }, { add: { count: 1 }, set: { counted_at_ms: 0 } }),
     refusal: limit =>
       tenantErrors.create(
         'tenants.user_limit_reached',

@@ -6,6 +6,7 @@ import * as limits from '../limits.ts';
 import { userId } from '../schema.ts';
 import { emailLock, identityLock, user, usersOfTenant } from '../table.ts';
 import { usersCounted } from '../tenants/counts.ts';
+import { releaseStaleLocks } from './stale-locks.ts';
 import { type Holdings, lockSteps } from './user-locks.ts';
 
 // A user that another program wrote as the document describes has no version, and nothing reserves their address and
@@ -39,7 +40,9 @@ export async function adoptUser(
 // An address or identity that somebody else has is left out: no two users of a tenant share one.
 async function adoptionSteps(deps: Service, whole: UserItem, stored: UserItem): Promise<NamedStep[]> {
   const { tenant_id, user_id, version: _, email, ...given } = whole;
-  const { taken, held } = await readLocks(deps, whole);
+  const { taken, held } = await readFreeLocks(deps, whole);
+  // Only a user who was adopted, and counted, before has something reserved. One without an address may have been, too.
+  const isCounted = held.email !== undefined || Object.keys(held.channel_identities).length > 0;
   const identities = Object.entries(identitiesOf(whole)).filter(([channel]) => !taken.has(channel));
   const channel_identities = Object.fromEntries(identities);
   const isFree = email !== undefined && !taken.has(addressOf);
@@ -61,8 +64,19 @@ async function adoptionSteps(deps: Service, whole: UserItem, stored: UserItem): 
   return [
     ['the user', write.update(user, { tenant_id, user_id }, change, { if: unchanged })],
     ...lockSteps(whole, held, { channel_identities, ...(isFree && { email }) }),
-    ...((await counted.read()) ? ([['the count', counted.add(1)]] satisfies NamedStep[]) : []),
+    ...(!isCounted && (await counted.read())
+      ? ([['the count', counted.addUncertain()]] satisfies NamedStep[])
+      : []),
   ];
+}
+
+// What belongs to a user who does not have it any more is free.
+async function readFreeLocks(deps: Service, whole: UserItem) {
+  const { tenant_id, email } = whole;
+  const locks = await readLocks(deps, whole);
+  if (locks.taken.size === 0) return locks;
+  const wanted = { ...(email && { email }), channel_identities: identitiesOf(whole) };
+  return (await releaseStaleLocks(deps, tenant_id, wanted)) ? readLocks(deps, whole) : locks;
 }
 
 const addressOf = ''; // no channel is called so

@@ -7,9 +7,18 @@ import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { mailedBrand } from '../portal/branding.ts';
 import type { NewInvitation } from '../schema.ts';
-import { emailLock, invitation, invitationsOfTenant } from '../table.ts';
+import { invitation, invitationsOfTenant } from '../table.ts';
 import { checkRoom, roomFor, usersCounted } from '../tenants/counts.ts';
-import { addUser, creationSteps, newUserItem, refusalOf, type User, userOf } from './users.ts';
+import {
+  addUser,
+  creationSteps,
+  findByEmail,
+  newUserItem,
+  refusalOf,
+  reserve,
+  type User,
+  userOf,
+} from './users.ts';
 
 type InvitationItem = ItemOf<typeof invitation>;
 export type Invitation = Omit<InvitationItem, 'token_hash' | 'ttl'>;
@@ -38,9 +47,10 @@ export async function createInvitation(
   if (isMailed && !portal?.mail)
     throw tenantErrors.create('tenants.no_mail', 'This server does not send mail. Ask its operator.');
   const email = body.email.toLowerCase();
-  if (await store.get(emailLock, { tenant_id, email }, { consistent: true }))
+  if ((await findByEmail(deps, tenant_id, email)).items.length > 0)
     throw tenantErrors.create('tenants.email_taken', 'A user already has this e-mail address.');
-  await checkRoom(usersCounted(deps, tenant_id), await roomFor(deps, entered.account_id, 'usersPerTenant'));
+  const limit = await roomFor(deps, entered.account_id, 'usersPerTenant');
+  await checkRoom(deps, usersCounted(deps, tenant_id), limit);
   const secret = randomBytes(limits.invitationSecretBytes).toString('base64url');
   const expiresMs = clock.now() + body.ttl_days * dayMs;
   const item = {
@@ -115,7 +125,9 @@ export async function acceptInvitation(
   );
   try {
     const steps = [['use the invitation', use] as const, ...creationSteps(item)];
-    await addUser(deps, entered, steps, 'accept an invitation');
+    await reserve(deps, tenant_id, { ...rest, email }, () =>
+      addUser(deps, entered, steps, 'accept an invitation'),
+    );
   } catch (error) {
     throw failedCondition(error)?.step === 'use the invitation' ? noInvitation() : refusalOf(error);
   }

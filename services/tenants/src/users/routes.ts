@@ -124,7 +124,7 @@ const routes = {
     conditional: 'required',
     summary: 'Update a user',
     description:
-      'A merge patch (RFC 7396): `null` removes a field. An admin of the tenant cannot change the addresses or identities of others.',
+      'A merge patch (RFC 7396): `null` removes a field. An admin of the tenant cannot change the addresses or identities of others. Another address, or another identity at the provider of the tenant, ends the sessions of the portal: who had the old one may be somebody else.',
     request: { params: userParams, body: json(userPatch) },
     responses: { 200: json(userShape) },
     problems: [

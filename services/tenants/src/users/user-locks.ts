@@ -53,4 +53,14 @@ export function lockSteps(
   return steps;
 }
 
+// What a user has after a change and had not before.
+export const newlyHeld = (before: Holdings, after: Holdings): Holdings => ({
+  ...(addressOf(before) !== addressOf(after) && { email: after.email }),
+  channel_identities: Object.fromEntries(
+    Object.entries(after.channel_identities).filter(
+      ([channel, identity]) => identityOn(before, channel) !== identity,
+    ),
+  ),
+});
+
 export const nothingHeld: Holdings = { channel_identities: {} };

@@ -11,7 +11,9 @@ import { addCounted, removalSteps, roomFor, usersCounted } from '../tenants/coun
 import { checkProperties } from '../tenants/custom-properties.ts';
 import { idFromKey } from '../tenants/tenants.ts';
 import { adoptUser } from './adopt.ts';
-import { lockSteps, nothingHeld } from './user-locks.ts';
+import { endSessions, losesProof, stepsToEndSessions } from './portal-sessions.ts';
+import { releaseStaleLocks } from './stale-locks.ts';
+import { type Holdings, lockSteps, newlyHeld, nothingHeld } from './user-locks.ts';
 
 type UserItem = ItemOf<typeof user>;
 type Owned = { tenant_id: string; account_id: string };
@@ -46,13 +48,32 @@ export async function createUser(
   const generated = request_key === undefined ? deps.ids.next('u') : idFromKey('u_', request_key);
   const item = newUserItem(deps, { ...body, tenant_id, user_id: body.user_id ?? generated, request_key });
   try {
-    await addUser(deps, entered, creationSteps(item), 'create a user');
+    await reserve(deps, tenant_id, body, () => addUser(deps, entered, creationSteps(item), 'create a user'));
     return userOf(item);
   } catch (error) {
     const { step, current } = failedCondition(error) ?? {};
     const made = step === 'the user' ? (current as UserItem | undefined) : undefined;
     if (made && request_key !== undefined && made.request_key === request_key) return userOf(made);
     throw refusalOf(error);
+  }
+}
+
+/** Writes a user with what is unique to them, considering users that another program has written. */
+// Those reserve nothing before they are adopted, and leave locks behind when they are written again or deleted.
+export async function reserve(
+  deps: Service,
+  tenant_id: string,
+  wanted: Holdings,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const needsLock = wanted.email !== undefined || Object.keys(wanted.channel_identities).length > 0;
+  if (needsLock) await deps.adoptUsers(deps, tenant_id);
+  try {
+    await work();
+  } catch (error) {
+    const isTaken = /^hold the /.test(failedCondition(error)?.step ?? '');
+    if (!isTaken || !(await releaseStaleLocks(deps, tenant_id, wanted))) throw error;
+    await work();
   }
 }
 
@@ -128,13 +149,7 @@ export async function listUsers(deps: Service, tenant_id: string, page: PageRequ
 export async function findByEmail(deps: Service, tenant_id: string, given: string): Promise<Page> {
   const email = given.toLowerCase();
   const read = () => deps.store.get(emailLock, { tenant_id, email }, { consistent: true });
-  return findLocked(deps, await lockOf(deps, tenant_id, read), one => one.email?.toLowerCase() === email);
-}
-
-// A user that another program wrote has no lock yet.
-async function lockOf<T>(deps: Service, tenant_id: string, read: () => Promise<T | undefined>) {
-  const known = await read();
-  return known === undefined && (await deps.adoptUsers(deps, tenant_id)) ? read() : known;
+  return findLocked(deps, tenant_id, read, one => one.email?.toLowerCase() === email);
 }
 
 export async function findByIdentity(
@@ -144,11 +159,7 @@ export async function findByIdentity(
   identity: string,
 ): Promise<Page> {
   const read = () => deps.store.get(identityLock, { tenant_id, channel, identity }, { consistent: true });
-  return findLocked(
-    deps,
-    await lockOf(deps, tenant_id, read),
-    found => found.channel_identities[channel] === identity,
-  );
+  return findLocked(deps, tenant_id, read, found => found.channel_identities[channel] === identity);
 }
 
 // Among the first users of a tenant, and at most so many.
@@ -162,14 +173,22 @@ export async function listAdmins({ store }: Service, tenant_id: string): Promise
   return admins;
 }
 
+// A user that another program wrote has no lock yet, or somebody else still has it.
 async function findLocked(
-  { store }: Pick<Service, 'store'>,
-  lock: { tenant_id: string; user_id: string } | undefined,
+  deps: Service,
+  tenant_id: string,
+  readLock: () => Promise<{ tenant_id: string; user_id: string } | undefined>,
   isStillSo: (found: User) => boolean,
 ): Promise<Page> {
-  const item = lock && (await store.get(user, lock, { consistent: true }));
-  const found = item && userOf(item);
-  return { items: found && isStillSo(found) ? [found] : [] };
+  const find = async (): Promise<User[]> => {
+    const lock = await readLock();
+    const item = lock && (await deps.store.get(user, lock, { consistent: true }));
+    const found = item && userOf(item);
+    return found && isStillSo(found) ? [found] : [];
+  };
+  const items = await find();
+  const mayBeForeign = items.length === 0 && (await deps.adoptUsers(deps, tenant_id));
+  return { items: mayBeForeign ? await find() : items };
 }
 
 export async function patchUser(
@@ -212,12 +231,20 @@ export async function patchUser(
     await deps.announce({ tenant: tenant_id, user: user_id });
     steps.push(['revoke its tokens', write.put(tokenEpoch, epochItem(deps, tenant_id, user_id))]);
   }
+  const isStrangers = losesProof(before, after);
+  const ending = isStrangers ? await stepsToEndSessions(deps, { tenant_id, user_id }) : undefined;
+  if (ending && !isDemoted) await deps.announce({ tenant: tenant_id, user: user_id });
+  const all = [...steps, ...lockSteps(before, before, after), ...(ending?.steps ?? [])];
+  const taken = newlyHeld(before, after);
   try {
-    await deps.store.transact([...steps, ...lockSteps(before, before, after)], { pattern: 'change a user' });
+    await reserve(deps, tenant_id, taken, () => deps.store.transact(all, { pattern: 'change a user' }));
   } catch (error) {
     throw failedCondition(error)?.step === 'change the user' ? versionMismatch() : refusalOf(error);
   }
   if (isDemoted) deps.epochs.forgetUser(tenant_id, user_id);
+  ending?.forget();
+  // A session that began during the read is in the table by now, and none can follow.
+  if (ending) await endSessions(deps, { tenant_id, user_id });
   return { ...after, updated_at, version: before.version + 1 };
 }
 
