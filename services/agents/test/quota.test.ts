@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { manualClock, seededRandom, systemClock } from '@stak/kit';
 import { createLedger, createStore } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
@@ -69,7 +70,7 @@ async function sendTooMany(seed: number): Promise<number> {
     random: seededRandom(seed),
   });
   const clock = manualClock();
-  const waiting = { now: clock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
+  const waiting = { now: clock.now, sleep: async () => void (await setImmediate()) };
   const store = createStore({ client, clock: waiting, random: seededRandom(10) });
   const fixture = await openFixture(async () => target, { client, clock, store });
   fixture.tenants.get('acme')!.settings = { messages_per_day: 12 };

@@ -8,7 +8,7 @@ import measured from '../simulate/measured.json' with { type: 'json' };
 import { type Simulated, simulate } from '../simulate/simulate.ts';
 import { readCount, readWhole } from './flags.ts';
 
-const rates = ['events', 'publishes', 'feeds', 'marks', 'turns', 'tasks'] as const;
+const rates = ['events', 'publishes', 'feeds', 'marks', 'turns', 'modelTurns', 'tasks'] as const;
 type Rate = (typeof rates)[number];
 export type SimulateFlags = {
   measure?: unknown;
@@ -75,7 +75,8 @@ export const tableOf = (simulated: readonly Simulated[]): string[][] => [
 ];
 
 export function readLoad(flags: SimulateFlags): Load {
-  const asked = rates.map(name => [name, readRate(`--${name}`, flags[name])] as const);
+  const flagOf = (name: Rate): string => `--${name.replace('T', '-t')}`;
+  const asked = rates.map(name => [name, readRate(flagOf(name), flags[name])] as const);
   const users = readNumber('--users', flags.users) ?? usualUsers;
   const tenants = readNumber('--tenants', flags.tenants) ?? Math.ceil(users / usersPerTenant);
   const storedGb = readNumber('--stored', flags.stored);
