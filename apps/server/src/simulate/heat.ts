@@ -11,7 +11,7 @@ export const perPartition = { read: 3000, write: 1000 } as const;
 
 // On demand in us-east-1, for a million request units. https://aws.amazon.com/dynamodb/pricing/on-demand/
 // The design document of tenants has twice as much: AWS halved these prices in November 2024.
-const dollarsPerMillion = { read: 0.125, write: 0.625 } as const;
+export const dollarsPerMillion = { read: 0.125, write: 0.625 } as const;
 
 // A gigabyte costs this in tables and indexes of the standard class. The first 25 are free.
 const storageDollars = { perGbMonth: 0.25, freeGb: 25 } as const;
@@ -44,7 +44,7 @@ export type Hottest = Pick<KeyHeat, 'where' | 'key' | 'kind'> & {
 
 export const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;
 
-// Leases, checkpoints and reports of servers cost by the second, not by the operation: `streams.ts` has them. Markers of
+// Leases, checkpoints and reports of servers cost by the second, not by the operation: `background.ts` has them. Markers of
 // effects that happen once are written with each effect.
 const marker = /^once#/;
 

@@ -2,7 +2,7 @@ import type { KeyHeat } from './heat.ts';
 
 // Whose partitions a key has.
 
-const ofUser = /\{(uid|user_id|conversation_id|eventId|key)\}/;
+const ofUser = /\{(uid|user_id|conversation_id|eventId|event_id|key)\}/;
 const ofTenant = /\{(tenant_key|tenant_id|account_id|userId|sourceId|connectionId)(:\w+)?\}/;
 
 type Key = Pick<KeyHeat, 'key'>;
