@@ -4,6 +4,7 @@ import { createLogger } from '@stak/kit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
+import { idleServer } from '../src/simulate/background.ts';
 import { repeat } from '../src/simulate/flows.ts';
 import { openLocalModel } from '../src/simulate/local-model.ts';
 import { isPolled } from '../src/simulate/owners.ts';
@@ -17,7 +18,8 @@ const accounts = 12;
 const tolerance = 0.05;
 const leastUnits = 0.15; // of what is cached or added up for several operations
 const quietMs = 3_000; // consumers poll every two seconds at least, and count once a second
-const longestMs = 10_000;
+const longestMs = 6_000;
+const idleMs = 30_000; // consumers look for others every 15 seconds
 
 // As `heat.ts` has it: state of streams and reports of servers cost by the second, and so do lists of what is due.
 const polled =
@@ -69,10 +71,12 @@ async function openCountedServer(note: (counted: CountedUnits) => void) {
 type Units = { reads: number; writes: number; bySecond: number };
 const none = (): Units => ({ reads: 0, writes: 0, bySecond: 0 });
 
-async function countFlows(): Promise<Map<string, Units>> {
+async function countFlows(): Promise<{ found: Map<string, Units>; idle: { reads: number; writes: number } }> {
   let counted: CountedUnits[] = [];
   let writtenMs = 0;
+  const idle = { read: 0, write: 0 };
   const server = await openCountedServer(one => {
+    idle[one.kind] += one.units;
     if (!isWork(one)) return;
     counted.push(one);
     if (one.kind === 'write') writtenMs = performance.now();
@@ -97,7 +101,10 @@ async function countFlows(): Promise<Map<string, Units>> {
       found.set(`${name}, ${scope}`, sum);
     },
   });
-  return found;
+  Object.assign(idle, { read: 0, write: 0 });
+  await new Promise(resolve => setTimeout(resolve, idleMs));
+  const perSecond = (units: number) => units / (idleMs / 1000);
+  return { found, idle: { reads: perSecond(idle.read), writes: perSecond(idle.write) } };
 }
 
 async function simulateFlows(): Promise<Map<string, Units>> {
@@ -117,11 +124,12 @@ async function simulateFlows(): Promise<Map<string, Units>> {
 }
 
 let counted: Map<string, Units>;
+let idle: { reads: number; writes: number };
 let simulated: Map<string, Units>;
 
 describe('the units of an operation', { timeout: 280_000 }, () => {
   test('are counted on a server with the AWS client', async () => {
-    counted = await countFlows();
+    ({ found: counted, idle } = await countFlows());
     expect(counted.size).toBeGreaterThanOrEqual(12);
   });
 
@@ -136,6 +144,13 @@ describe('the units of an operation', { timeout: 280_000 }, () => {
       return Math.abs(said - used) > Math.max(used * tolerance, leastUnits) ? [{ what, used, said }] : [];
     });
     expect(off).toEqual([]);
+  });
+
+  test('of a server that does nothing are as many as simulate adds', () => {
+    for (const kind of ['reads', 'writes'] as const) {
+      expect(idle[kind], kind).toBeGreaterThan(idleServer[kind] * 0.7);
+      expect(idle[kind], kind).toBeLessThan(idleServer[kind] * 1.3);
+    }
   });
 
   test('are as large where they depend on how many operations a second has', () => {
