@@ -69,6 +69,7 @@ async function openCountedServer(note: (counted: CountedUnits) => void) {
 }
 
 type Units = { reads: number; writes: number; bySecond: number };
+const kindOf = (kind: 'read' | 'write') => (kind === 'read' ? 'reads' : 'writes');
 const none = (): Units => ({ reads: 0, writes: 0, bySecond: 0 });
 
 async function countFlows(): Promise<{ found: Map<string, Units>; idle: { reads: number; writes: number } }> {
@@ -97,7 +98,7 @@ async function countFlows(): Promise<{ found: Map<string, Units>; idle: { reads:
       const sum = none();
       for (const { table, kind, keys, units } of counted)
         if (!ignores.includes(table))
-          sum[isBySecond(table, kind, keys) ? 'bySecond' : `${kind}s`] += units / operations;
+          sum[isBySecond(table, kind, keys) ? 'bySecond' : kindOf(kind)] += units / operations;
       found.set(`${name}, ${scope}`, sum);
     },
   });
@@ -116,7 +117,7 @@ async function simulateFlows(): Promise<Map<string, Units>> {
         if (!isPolled(one)) {
           const [table] = one.where.split('/') as [string];
           const key = one.key.replaceAll(/\{[^}]*\}/g, 'x');
-          sum[isBySecond(table, one.kind, [key]) ? 'bySecond' : `${one.kind}s`] += one.units;
+          sum[isBySecond(table, one.kind, [key]) ? 'bySecond' : kindOf(one.kind)] += one.units;
         }
       found.set(`${name}, ${place}`, sum);
     }

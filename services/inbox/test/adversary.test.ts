@@ -18,6 +18,7 @@ const seeds = Number.isInteger(given) && given > 0 ? [given] : [1, 2];
 const users = ['u0', 'u1', 'u2', 'u3', 'u4'];
 const rounds = 5;
 const origin = { sender: 'usr_1' };
+const inbox = { archived: false, snoozed: false }; // what a user sees at first
 const log = createLogger({ level: 'silent' });
 
 // What is refused for a moment is sent again, as a client does.
@@ -30,8 +31,8 @@ async function again<Output>(attempt: () => Promise<Output>): Promise<Output> {
     }
 }
 
-async function handle(inbox: Inbox, Records: StreamRecords): Promise<void> {
-  for (const subscription of inbox.subscriptions) {
+async function handle({ subscriptions }: Inbox, Records: StreamRecords): Promise<void> {
+  for (const subscription of subscriptions) {
     if (subscription.needsConsumer) continue;
     // Lambda sends a record that failed again, and all after it.
     for (let rest = Records, left = 20; rest.length > 0; left--) {
@@ -110,7 +111,7 @@ describe('readers, on a store that fails', () => {
     // Counted again: what users see is what they did, and every stored number says the same.
     const store = createStore({ client: fixture.client, clock: fixture.clock });
     for (const uid of users) {
-      const { items } = await operations().feed(mailbox(uid), {}, { limit: 50 });
+      const { items } = await operations().feed(mailbox(uid), inbox, { limit: 50 });
       expect(items).toHaveLength(sends.length);
       for (const { id, read } of items)
         expect([uid, id, read]).toEqual([uid, id, isRead.get(`${uid} ${id}`) ?? false]);

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Random, seededRandom } from '@stak/kit';
+import { createConsumer } from '@stak/streams';
 import { createStreamAdversary, passingStreamFaults } from '@stak/streams/adversary';
 import { createStore } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
@@ -16,7 +17,9 @@ import {
   type OpenLake,
   openBackend,
   openLake,
+  silent,
   until,
+  watchCapture,
 } from './lake-fixture.ts';
 import { chore, newChore } from './test-table.ts';
 
@@ -63,6 +66,7 @@ function failing(backend: Backend, seed: number) {
   const restless = { now: clock.now, sleep: async () => void (await setImmediate()) };
   return {
     ...backend,
+    random,
     client,
     store: createStore({ client, clock: restless, random }),
     source: createStreamAdversary(polled, { random, ...passingStreamFaults }),
@@ -70,19 +74,38 @@ function failing(backend: Backend, seed: number) {
   };
 }
 
-// What fails is tried again, as the worker does, while time passes.
-async function maintain(backend: Backend, lake: OpenLake): Promise<void> {
+type Side = ReturnType<typeof failing>;
+
+// Time passes until it is over: what fails is tried again after a moment.
+async function whileTimePasses(backend: Backend, work: Promise<unknown>): Promise<void> {
   let isOver = false;
-  const attempt = async (left: number): Promise<void> =>
+  const ended = work.finally(() => {
+    isOver = true;
+  });
+  ended.catch(() => {}); // awaited below
+  await until(backend, () => isOver);
+  await ended;
+}
+
+// Follows the stream until the lake has all that is in it.
+async function follow(backend: Backend, side: Side, { subscriptions }: OpenLake): Promise<void> {
+  const stopping = new AbortController();
+  const { source, client, clock, random } = side;
+  const running = subscriptions.map(subscription =>
+    createConsumer({ subscription, source, client, clock, random, log: silent }).run(stopping.signal),
+  );
+  await until(backend, watchCapture(backend));
+  stopping.abort();
+  await whileTimePasses(backend, Promise.all(running));
+}
+
+async function maintain(backend: Backend, lake: OpenLake): Promise<void> {
+  const attempt = (left: number): Promise<void> =>
     keep(lake).catch(error => {
       if (left === 0) throw error;
       return attempt(left - 1);
     });
-  const done = attempt(20).finally(() => {
-    isOver = true;
-  });
-  await until(backend, () => isOver);
-  await done;
+  await whileTimePasses(backend, attempt(20));
 }
 
 test.each(seeds)(
@@ -107,7 +130,7 @@ test.each(seeds)(
       }
       if (round % 3 === 1) await backend.engine.rollShards('chores');
       const side = round % 2;
-      await capture(backend, lakes[side]!, { source: sides[side]!.source, client: sides[side]!.client });
+      await follow(backend, sides[side]!, lakes[side]!);
       if (round % 3 === 2) await maintain(backend, lakes[1 - side]!);
     }
 
