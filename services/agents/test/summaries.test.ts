@@ -9,8 +9,9 @@ import {
   openProcess,
   say,
   settle,
+  until,
 } from './agents-fixture.ts';
-import { busyWhen } from './faults.ts';
+import { busyWhen, suspendable } from './faults.ts';
 import { type Behaviour, openStub } from './openai-stub.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -213,6 +214,53 @@ describe('an idle conversation', () => {
     await sayAs(fixture, 'Still in Oslo');
     await fallQuiet(fixture);
     expect(await about()).toBe('Lives in Oslo.');
+  });
+
+  it('keeps what the user writes about themselves during the model’s call', async () => {
+    const { fixture, about, onSummary } = await open([{ summary: 'Oslo.', about: 'Lives in Oslo.' }]);
+    const send = { memory_summary: 'Call me Ann.' };
+    onSummary(async () => void (await fixture.call('PATCH', `${path}-settings`, { send })));
+    await sayAs(fixture, 'I live in Oslo');
+    await fallQuiet(fixture);
+    expect(await about()).toBe('Call me Ann.');
+  });
+
+  it('is not remembered if it is deleted, or cleared, during the model’s call', async () => {
+    for (const path of [conversationPath('c'), `${conversationPath('c')}/messages`]) {
+      const { fixture, memories, onSummary } = await open([{ summary: 'Oslo.' }]);
+      onSummary(async () => void (await fixture.call('DELETE', path)));
+      await sayAs(fixture, 'I live in Oslo');
+      await fallQuiet(fixture);
+      await fallQuiet(fixture);
+      expect(await memories()).toEqual([]);
+    }
+  });
+
+  it('is summarised by one of the processes that find it', async () => {
+    const { fixture, given, memories, models, onSummary } = await open([{ summary: 'Oslo.' }]);
+    const { client, suspendBefore, isSuspended, resume } = suspendable(fixture.target.client);
+    const late = openProcess(fixture.target, { clock: fixture.clock, models, client });
+    Object.assign(late.tenants.get('acme')!, fixture.tenants.get('acme'));
+    let finish = () => {};
+    const isFinished = new Promise<void>(resolve => {
+      finish = resolve;
+    });
+    onSummary(() => isFinished);
+    await sayAs(fixture, 'I live in Oslo');
+    await fixture.clock.advance(11 * 60_000);
+    suspendBefore((name, input) => {
+      const text = JSON.stringify(input);
+      return name === 'update' && text.includes('MEMORYJOB') && text.includes('"fence"');
+    });
+    const looking = settle(late);
+    await until(isSuspended);
+    const working = settle(fixture);
+    await until(() => given.length === 1);
+    resume();
+    finish();
+    await Promise.all([looking, working]);
+    expect(given).toHaveLength(1);
+    expect(await memories()).toMatchObject([{ summary: 'Oslo.' }]);
   });
 
   it('has its user’s own words as a summary without a model or a budget', async () => {
