@@ -293,10 +293,11 @@ describe('more queue shards', () => {
 
   test('change nothing else, and nothing at the default number', () => {
     expect(withDueShards(stored, readDueShards({}))).toEqual(stored);
-    const others = withDueShards(stored, { webhooks: 64, agents: 64 }).slice(1);
     const hottest = (simulated: readonly Simulated[]) =>
-      simulated.flatMap(({ ways }) => ways.map(({ heat }) => heat.hottest));
-    expect(hottest(others)).toEqual(hottest(stored.slice(1)));
+      simulated
+        .filter(({ rate }) => rate !== 'events' && rate !== 'modelTurns') // those that are due
+        .flatMap(({ ways }) => ways.map(({ heat }) => heat.hottest));
+    expect(hottest(withDueShards(stored, { webhooks: 64, agents: 64 }))).toEqual(hottest(stored));
   });
 
   test('sustain a load that the default number cannot', () => {

@@ -127,8 +127,9 @@ export const accountFaults: readonly Fault[] = [
   {
     name: 'accounts-inviter-left-meanwhile',
     file: 'services/accounts/src/organisations/invitations.ts',
-    before: '{ present: true, if: { role: inviter } }',
-    after: '{ present: false }',
+    before:
+      "    'the inviter': write.check(\n      member,\n      { accountId, userId: invitedBy },\n      { present: true, if: { role: inviter } },\n    ),\n",
+    after: '',
     why: 'An invitation works whose sender has just left',
     caughtBy: { test: 'services/accounts/test/accounts.test.ts', name: 'embedded.*in the same moment' },
   },
