@@ -137,6 +137,16 @@ describe('scheduled messages', () => {
     await running;
   });
 
+  it('leave the counts when they expire', async () => {
+    await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], ttl: '10s' } });
+    await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'], ttl: '20s' } });
+    expect(await totalOf('u1')).toBe(2);
+    await server.clock.advance(10_000);
+    expect(await totalOf('u1')).toBe(1);
+    await server.clock.advance(10_000);
+    expect(await totalOf('u1')).toBe(0);
+  });
+
   it('can be cancelled until they are sent', async () => {
     const send = { ...hello, uids: ['u1'], send_at: nowS() + 5 };
     const { id } = (await server.ask('POST', 'main/messages', { send })).body;

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { cookieOf, createPortalCalls, invent, openAcme } from './portal-fixture.ts';
 import { everyItem, type Fixture, openFixture, openProcess, targets } from './tenants-fixture.ts';
 
 describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
@@ -11,42 +12,10 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
   beforeEach(async () => {
     fixture = await openFixture(make);
     closers.push(fixture.target.close);
-    const { call } = fixture;
-    await call('POST', '/v1/tenants', { send: { tenant_id: 'acme', name: 'Acme', status: 'active' } });
-    await call('PATCH', '/v1/tenants/acme/settings', { ifMatch: '*', send: { portal_sign_in: 'mail' } });
-    const send = { user_id: 'ann', display_name: 'Ann', email: 'Ann@example.com', role: 'admin' };
-    await call('POST', '/v1/tenants/acme/users', { send });
+    await openAcme(fixture);
   });
 
-  const post = (path: string, send: object, headers: Record<string, string> = {}) =>
-    fixture.call('POST', `/v1/portal/acme${path}`, { as: '', send, headers });
-
-  // What the worker that sends mail does with the newest request, and what the mail holds then.
-  async function deliver() {
-    const request = fixture.mails.findLast(one => one.kind === 'tenant.sign_in_requested')!;
-    const before = fixture.mails.length;
-    const steps = await fixture.tenants.resolveSignIn(request);
-    if (Object.keys(steps).length === 0) return undefined;
-    await fixture.commit(steps);
-    const [mail] = fixture.mails.slice(before);
-    const [token = '', code = ''] = mail!.token!.split(' ');
-    return { mail: mail!, token, code };
-  }
-  const ask = async (email = 'ann@example.com') => {
-    const { status, body } = await post('/sign-in', { email });
-    expect(status).toBe(202);
-    return body.attempt as string;
-  };
-  const cookieOf = (headers: Headers): string => headers.getSetCookie()[0]!.split(';')[0]!;
-  const signIn = async () => {
-    const attempt = await ask();
-    const { code } = (await deliver())!;
-    const answer = await post('/session', { attempt, code });
-    expect(answer.status).toBe(201);
-    return { token: answer.body.access_token as string, cookie: cookieOf(answer.headers), answer };
-  };
-  const refresh = (cookie: string) => post('/session/refresh', {}, { cookie });
-  const me = (as: string) => fixture.call('GET', '/v1/portal/acme/me', { as });
+  const { post, deliver, ask, signIn, refresh, me } = createPortalCalls(() => fixture);
 
   it('signs in with a mailed code, in the browser that requested it, once', async () => {
     const attempt = await ask('ANN@example.com');
@@ -210,87 +179,6 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     });
     expect(plain((await fixture.call('GET', '/v1/portal/acme', { as: '' })).body)).toEqual(plain(none.body));
     expect((await post('/sign-in', { email: 'ann@example.com' })).status).toBe(404);
-  });
-
-  const invent = (text: string) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`;
-
-  it('signs nobody in with an invented link, attempt or invitation whose id is known', async () => {
-    const attempt = await ask();
-    const { code, token } = (await deliver())!;
-    const forge = (given: string) => {
-      const [id, secret] = given.split('.') as [string, string];
-      return `${id}.${invent(secret)}`;
-    };
-    expect((await post('/session', { token: forge(token) })).status).toBe(403);
-    // Nor are the tries of the browser that has the attempt used up.
-    for (let n = 0; n < 6; n++)
-      expect((await post('/session', { attempt: forge(attempt), code })).status).toBe(403);
-    expect((await post('/session', { attempt, code })).status).toBe(201);
-
-    const { body } = await fixture.call('POST', '/v1/tenants/acme/invitations', {
-      send: { email: 'bo@example.com', mail: true },
-    });
-    const parts = (body.token as string).split('.');
-    const forged = [...parts.slice(0, -1), invent(parts.at(-1)!)].join('.');
-    const display_name = 'Bo';
-    expect((await post('/join', { token: forged, display_name })).status).toBe(404);
-    expect((await post('/join', { token: body.token, display_name })).status).toBe(201);
-  });
-
-  it('signs nobody in who is asked while the tenant is suspended', async () => {
-    const attempt = await ask();
-    const { code, token } = (await deliver())!;
-    const send = { status: 'suspended' };
-    expect((await fixture.call('PATCH', '/v1/tenants/acme', { ifMatch: '*', send })).status).toBe(200);
-    expect((await post('/session', { attempt, code })).status).toBe(403);
-    expect((await post('/session', { token })).status).toBe(403);
-  });
-
-  // Makes something else happen before the next transaction, or the next update, of what it matches.
-  function beforeNext(operation: 'transactWrite' | 'update', text: string, act: () => Promise<unknown>) {
-    const { client } = fixture.target;
-    const original = client[operation] as (input: never) => Promise<unknown>;
-    let isMeant = true;
-    Object.assign(client, {
-      [operation]: async (input: never) => {
-        if (isMeant && JSON.stringify(input).includes(text)) {
-          isMeant = false;
-          await act();
-        }
-        return original(input);
-      },
-    });
-  }
-
-  it('gives no rights that were taken from the person in the same moment', async () => {
-    await ask();
-    const { token } = (await deliver())!;
-    const send = { role: 'member' };
-    beforeNext('transactWrite', 'SESSION#', () =>
-      fixture.call('PATCH', '/v1/tenants/acme/users/ann', { ifMatch: '*', send }),
-    );
-    expect((await post('/session', { token })).status).toBe(403);
-  });
-
-  it('ends a session whose cookie comes late, after two newer ones', async () => {
-    const { cookie } = await signIn();
-    let newest = '';
-    beforeNext('update', 'generation', async () => {
-      const second = cookieOf((await refresh(cookie)).headers);
-      newest = cookieOf((await refresh(second)).headers);
-    });
-    expect((await refresh(cookie)).status).toBe(401);
-    expect((await refresh(newest)).status).toBe(401);
-  });
-
-  it('is left by the holder of the cookie only', async () => {
-    const { cookie, token } = await signIn();
-    const [name, value] = cookie.split('=') as [string, string];
-    const [user, session, generation, code] = value.split('.') as [string, string, string, string];
-    const forged = `${name}=${[user, session, generation, invent(code)].join('.')}`;
-    await fixture.call('DELETE', '/v1/portal/acme/session', { as: '', headers: { cookie: forged } });
-    expect((await me(token)).status).toBe(200);
-    expect((await refresh(cookie)).status).toBe(200);
   });
 
   it('ignores invented cookies, and requests from other sites', async () => {

@@ -41,7 +41,7 @@ export const portalFaults: readonly Fault[] = [
     before: '{ set: change }, { if: { generation } }',
     after: '{ set: change }, {}',
     why: 'An old cookie wins over two newer ones',
-    caughtBy: { test: 'services/tenants/test/portal.test.ts' },
+    caughtBy: { test: 'services/tenants/test/portal-guards.test.ts' },
   },
   {
     name: 'portal-sign-out-without-proof',
@@ -49,7 +49,7 @@ export const portalFaults: readonly Fault[] = [
     before: 'if (secret && isGenuine(secret, claim)) await endSession',
     after: 'if (secret) await endSession',
     why: 'Whoever knows the name of a session ends it',
-    caughtBy: { test: 'services/tenants/test/portal.test.ts' },
+    caughtBy: { test: 'services/tenants/test/portal-guards.test.ts' },
   },
   {
     name: 'portal-sessions-unlimited',
@@ -81,7 +81,7 @@ export const portalFaults: readonly Fault[] = [
     before: '    attempt_hash: hashOf(secret),\n',
     after: '',
     why: 'The code of somebody else’s mail signs in another browser, and strangers use up its tries',
-    caughtBy: { test: 'services/tenants/test/portal.test.ts' },
+    caughtBy: { test: 'services/tenants/test/portal-guards.test.ts' },
   },
   {
     name: 'portal-any-link',
@@ -89,7 +89,7 @@ export const portalFaults: readonly Fault[] = [
     before: 'if (!found || !isHashOf(found.link_hash, secret)) throw refused();',
     after: 'if (!found) throw refused();',
     why: 'A link with an invented secret signs in',
-    caughtBy: { test: 'services/tenants/test/portal.test.ts' },
+    caughtBy: { test: 'services/tenants/test/portal-guards.test.ts' },
   },
   {
     name: 'portal-sign-in-used-twice',
@@ -113,7 +113,7 @@ export const portalFaults: readonly Fault[] = [
     before: '{ present: true, if: { version: person.version } }',
     after: '{ present: true }',
     why: 'Somebody gets the rights of a role that they have just lost',
-    caughtBy: { test: 'services/tenants/test/portal.test.ts' },
+    caughtBy: { test: 'services/tenants/test/portal-guards.test.ts' },
   },
   {
     name: 'portal-suspended-signs-in',
@@ -121,7 +121,7 @@ export const portalFaults: readonly Fault[] = [
     before: "  if (entered.status === 'suspended') throw refused();\n",
     after: '',
     why: 'Users sign in to a suspended tenant',
-    caughtBy: { test: 'services/tenants/test/portal.test.ts' },
+    caughtBy: { test: 'services/tenants/test/portal-guards.test.ts' },
   },
   {
     name: 'provider-secret-to-other-issuer',
@@ -173,7 +173,7 @@ export const portalFaults: readonly Fault[] = [
     before: 'if (!found || !isHashOf(found.token_hash, secret)) throw noInvitation();',
     after: 'if (!found) throw noInvitation();',
     why: 'An invitation with an invented secret makes a user',
-    caughtBy: { test: 'services/tenants/test/portal.test.ts' },
+    caughtBy: { test: 'services/tenants/test/portal-guards.test.ts' },
   },
   {
     name: 'invitation-used-twice',
