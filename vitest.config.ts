@@ -21,7 +21,7 @@ const pages = ['apps/console/test/!(curl|permissions).test.ts', 'apps/portal/tes
 const programs = [
   'apps/server/test/**/*-command?(s).test.ts',
   'apps/server/test/{demo,lambda,server-file,stak,start,store-check,workers}.test.ts',
-  'apps/server/test/{archive,archive-account,archive-continue,archive-user,simulate}.test.ts',
+  'apps/server/test/{archive,archive-account,archive-continue,archive-user,simulate,simulate-units}.test.ts',
   'apps/server/test/backup/crash.test.ts',
   'apps/server/test/walk/*.test.ts',
   'test/guides/*.test.ts',

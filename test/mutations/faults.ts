@@ -1,7 +1,12 @@
 import type { Fault } from './fault.ts';
 import { accessFaults } from './faults/access.ts';
+import { accountFaults } from './faults/accounts.ts';
 import { agentFaults } from './faults/agents.ts';
+import { agentGuardFaults } from './faults/agents-guards.ts';
+import { guardFaults } from './faults/guards.ts';
 import { inboxFaults } from './faults/inbox.ts';
+import { portalFaults } from './faults/portal.ts';
+import { serverFaults } from './faults/server.ts';
 import { streamFaults } from './faults/streams.ts';
 import { tableFaults } from './faults/table.ts';
 import { taskFaults } from './faults/tasks.ts';
@@ -14,5 +19,10 @@ export const faults: readonly Fault[] = [
   ...inboxFaults,
   ...taskFaults,
   ...agentFaults,
+  ...agentGuardFaults,
+  ...guardFaults,
   ...accessFaults,
+  ...accountFaults,
+  ...portalFaults,
+  ...serverFaults,
 ];

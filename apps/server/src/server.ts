@@ -58,6 +58,7 @@ export type ServerOptions = {
   passwordCost?: ComposeDeps['passwordCost']; // tests sign up by the dozen
   extend?: (app: Api['app'], services: Services) => void; // adds pages; a bench adds what it compares us with
   onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition uses
+  onOpened?: (database: Pick<Database, 'control'>) => void; // and how large the tables become
   keepsLake?: boolean; // false: another process of this server maintains it, and this one only reads it
   lakeThread?: Pick<LakeHostDeps, 'program' | 'restAfterMs'>; // tests run one that is built, and let it rest sooner
   workers?: readonly Worker[]; // tests add some
@@ -71,6 +72,7 @@ export async function startServer(config: ServerConfig, options: ServerOptions):
     ...(options.onUsage && { onUsage: options.onUsage }),
     onError: (error, work) => log.error({ err: error, work }, 'the engine failed at its own work'),
   });
+  options.onOpened?.(database);
   const move = database.embedded && readMove(database.embedded);
   if (move) {
     await database.close();

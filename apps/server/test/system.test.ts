@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { readServerConfig } from '../src/config.ts';
 import { createMetrics } from '../src/metrics.ts';
+import { serveMetrics } from '../src/metrics-server.ts';
 import { startServer } from '../src/server.ts';
 import { sumCapacity, systemEndpoints } from '../src/system.ts';
 
@@ -70,6 +71,20 @@ test('metrics are for this machine, or for callers with the token', async () => 
     STAK_PUBLIC_URL: 'https://stak.example.com',
   });
   expect(await askInProduction({})).toBe(401);
+});
+
+test('metrics on an address of their own are for the token only, if there is one', async () => {
+  const ask = async (token: string | undefined, headers: Record<string, string>) => {
+    const read = async () => 'stak_processes 1';
+    const metrics = { contentType: 'text/plain', read, ...(token !== undefined && { token }) };
+    const { port, close } = await serveMetrics({ host: '127.0.0.1', port: 0 }, metrics);
+    onTestFinished(close);
+    return (await fetch(`http://127.0.0.1:${port}/metrics`, { headers })).status;
+  };
+  expect(await ask(undefined, {})).toBe(200);
+  expect(await ask('scrape', {})).toBe(401);
+  expect(await ask('scrape', { Authorization: 'Bearer another' })).toBe(401);
+  expect(await ask('scrape', { Authorization: 'Bearer scrape' })).toBe(200);
 });
 
 test('metrics of several processes are summed, except for the longest delay and the running workers', async () => {

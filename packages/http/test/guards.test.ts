@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { empty, endpoint, json, type RouteSpec, route } from '../src/index.ts';
+import { empty, endpoint, isPermitted, json, type RouteSpec, route } from '../src/index.ts';
 import { openShelf, shelfRoutes } from './shelf-service.ts';
 
 const authorization = (value: string) => ({ headers: { Authorization: value } });
@@ -62,6 +62,21 @@ describe('who may call', () => {
       expect(response.headers.get('www-authenticate')).toContain(
         'error="insufficient_scope", scope="shelf:read"',
       );
+  });
+
+  it('depends on the role in the account, where a route names one', () => {
+    const person = {
+      kind: 'account',
+      accountId: 'org_1',
+      scope: 'admin',
+      via: 'session',
+      credentialId: 'ses_1',
+      userId: 'usr_ann',
+    } as const;
+    const needs = { auth: 'session', scope: 'admin', role: 'owner' } as const;
+    expect(isPermitted({ ...person, role: 'owner' }, needs)).toBe(true);
+    expect(isPermitted({ ...person, role: 'admin' }, needs)).toBe(false);
+    expect(isPermitted(person, needs)).toBe(false);
   });
 
   it('depends on the kind of caller', async () => {

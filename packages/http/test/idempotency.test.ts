@@ -47,6 +47,22 @@ describe('an Idempotency-Key', () => {
     expect(shelf.books.size).toBe(3);
   });
 
+  it('of one member of an organisation is separate from those of others', async () => {
+    const member = (userId: string) =>
+      ({
+        kind: 'account',
+        accountId: 'org_1',
+        scope: 'write',
+        via: 'session',
+        credentialId: userId,
+        userId,
+      }) as const;
+    const shelf = openShelf({ authenticate: ({ token }) => member(token) });
+    await add(shelf, 'A', 'k1', 'usr_ann');
+    expect((await add(shelf, 'A', 'k1', 'usr_bob')).headers.get('idempotency-replayed')).toBeNull();
+    expect((await add(shelf, 'A', 'k1', 'usr_ann')).headers.get('idempotency-replayed')).toBe('true');
+  });
+
   it('of a credential that is limited to some tenants is separate from others', async () => {
     const shelf = openShelf();
     await add(shelf, 'A', 'k1', 'annkey');

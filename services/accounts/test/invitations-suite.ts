@@ -4,7 +4,7 @@ import { createAdversary } from '@stak/table/adversary';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { invitationsPending } from '../src/organisations/limits.ts';
 import { invitation, member, organisation } from '../src/organisations/table.ts';
-import { type Engine, loseAnswer, type Serving, serve, tokenIn } from './open-accounts.ts';
+import { type Engine, loseAnswer, overtake, type Serving, serve, tokenIn } from './open-accounts.ts';
 import { type Person, useOrganisation } from './organisations-fixture.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i);
@@ -79,6 +79,48 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       const bob = await signUp('bob@example.com');
       expect((await accept(bob, tokenIn(mails[0]))).status).toBe(200);
       await losing.settle();
+    });
+
+    // A server that is about to admit somebody when something else happens.
+    const admittingAfter = (act: () => Promise<unknown>) =>
+      serve(
+        { client: overtake(engine.client, 'member.joined', act), clock: engine.clock },
+        { defaultPlan: 'selfhosted' },
+      );
+
+    it('admits nobody whose inviter loses the right to invite in the same moment', async () => {
+      const cid = await join('cid@example.com', 'admin');
+      expect((await invite(cid, 'bob@example.com')).status).toBe(201);
+      const mails = await fixture.mailsTo('bob@example.com');
+      const bob = await signUp('bob@example.com');
+      const cidId = await userOf(cid);
+      const server = admittingAfter(() => remove(ann, cidId));
+      expect((await accept(bob, tokenIn(mails[0]), server)).status).not.toBe(200);
+      expect(Object.keys(await members())).toEqual(['ann@example.com']);
+      await server.settle();
+    });
+
+    it('admits nobody who takes another address in the same moment', async () => {
+      const token = await invited('bob@example.com');
+      const bob = await signUp('bob@example.com');
+      const bobId = await userOf(bob);
+      const server = admittingAfter(() => fixture.users.update(bobId, { email: 'other@example.com' }));
+      expect(await fixture.codeOf(await accept(bob, token, server))).toBe('accounts.invitation_elsewhere');
+      expect(Object.keys(await members())).toEqual(['ann@example.com']);
+      await server.settle();
+    });
+
+    it('counts owners when somebody becomes one while their role is changed', async () => {
+      const bobId = await userOf(await join('bob@example.com', 'viewer'));
+      const { account_id: accountId } = ann;
+      const client = overtake(engine.client, 'member.changed', () => change(ann, bobId, 'owner'));
+      const server = serve({ client, clock: engine.clock }, { defaultPlan: 'selfhosted' });
+      const path = `/v1/members/${bobId}`;
+      await server.call('PATCH', path, { as: ann.access_token, send: { role: 'member' } });
+      const owners = Object.values(await members()).filter(role => role === 'owner').length;
+      const stored = await fixture.store.get(organisation, { accountId }, { consistent: true });
+      expect(stored?.owners).toBe(owners);
+      await server.settle();
     });
 
     it('accepts an invitation once, from its own address, until it expires or is withdrawn', async () => {

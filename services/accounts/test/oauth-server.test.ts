@@ -25,6 +25,15 @@ afterEach(async () => {
 });
 
 describe('an app that a person approves', () => {
+  it('is approved for the organisation that the page shows, or not at all', async () => {
+    const ann = await apps.signedUp('ann@example.com');
+    const bob = await apps.signedUp('bob@example.com');
+    const asked = await apps.ask();
+    // The page was opened in one organisation, and its person has switched to another one since.
+    const answer = await apps.deciding({ as: ann.as, accountId: bob.accountId }, asked.request);
+    expect(await fixture.codeOf(answer)).toBe('accounts.changed');
+  });
+
   it('gets tokens that are valid for /mcp only', async () => {
     const ann = await apps.signedUp('ann@example.com');
     const asked = await apps.ask();

@@ -110,6 +110,22 @@ export function loseAnswer(client: DynamoClient, text: string): DynamoClient {
   return { ...client, put: losing(client.put), transactWrite: losing(client.transactWrite) };
 }
 
+// Something else happens right before the first write whose input contains the text.
+export function overtake(client: DynamoClient, text: string, act: () => Promise<unknown>): DynamoClient {
+  let isOver = false;
+  const overtaken =
+    <I, O>(write: (input: I) => Promise<O>) =>
+    async (input: I): Promise<O> => {
+      if (!isOver && JSON.stringify(input).includes(text)) {
+        isOver = true;
+        await act();
+      }
+      return write(input);
+    };
+  const { update, transactWrite } = client;
+  return { ...client, update: overtaken(update), transactWrite: overtaken(transactWrite) };
+}
+
 // What a mailer was given, by whichever server.
 export type Mailbox = { mailer: Mailer; sent: Mail[] };
 export function openMailbox(): Mailbox {

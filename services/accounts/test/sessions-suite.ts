@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Engine, password, type Serving, serve, type Tokens } from './open-accounts.ts';
+import { type Engine, overtake, password, type Serving, serve, type Tokens } from './open-accounts.ts';
 
 type List = { data: { sessionId: string; isCurrent: boolean }[] };
 
@@ -36,6 +36,31 @@ export function testSessions(name: string, open: () => Promise<Engine>): void {
       expect((await me(second.access_token)).status).toBe(401);
       expect((await fixture.refresh(second.refresh_token)).status).toBe(401);
       expect((await me(first.access_token)).status).toBe(200);
+    });
+
+    it('accepts an access token until it expires, and of its own address only', async () => {
+      const { access_token, expires_in } = await fixture.signUp('ann@example.com');
+      expect((await me(access_token)).status).toBe(200);
+      const elsewhere = serve(engine, { publicUrl: 'https://other.example' });
+      expect((await elsewhere.call('GET', '/v1/me', { as: access_token })).status).toBe(401);
+      await engine.clock.advance(expires_in * 1000 - 1000);
+      expect((await me(access_token)).status).toBe(200);
+      await engine.clock.advance(1000);
+      expect((await me(access_token)).status).toBe(401);
+      await elsewhere.settle();
+    });
+
+    it('ends the session of a refresh token that comes late, after two newer ones', async () => {
+      const { refresh_token } = await fixture.signUp('ann@example.com');
+      let newest = '';
+      const client = overtake(engine.client, 'generation', async () => {
+        const second = await tokensOf(await fixture.refresh(refresh_token));
+        newest = (await tokensOf(await fixture.refresh(second.refresh_token))).refresh_token;
+      });
+      const late = serve({ client, clock: engine.clock });
+      expect((await late.refresh(refresh_token)).status).toBe(401);
+      expect((await fixture.refresh(newest)).status).toBe(401);
+      await late.settle();
     });
 
     it('ends one session, or all of them', async () => {

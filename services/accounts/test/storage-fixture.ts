@@ -59,13 +59,21 @@ export const teams = new Map([
   ['green', 'bob'],
 ]);
 
-export async function open({ limit = 1_000_000 }: { limit?: number | null } = {}) {
+type Options = {
+  limit?: number | null;
+  tables?: readonly (typeof notes)[];
+  // The stream is elsewhere, and does not say how far it is. What it is waited for ends when this resolves.
+  settles?: () => Promise<void>;
+};
+
+export async function open({ limit = 1_000_000, tables = [notes], settles }: Options = {}) {
   const clock = manualClock();
   const engine = await createEngine({ path: ':memory:', clock, sweepIntervalMs: 0 });
   onTestFinished(() => engine.close());
-  await createTables(engine, [notes, storageTable]);
+  await createTables(engine, [...tables, storageTable]);
   const store = createStore({ client: engine.client, clock });
-  const source = engineSource(engine);
+  const { position: _, waitForChange: __, ...polled } = engineSource(engine);
+  const source = settles ? polled : engineSource(engine);
   const notices: { accountId: string; percent: number }[] = [];
   // A process of its own, with what it remembers. Nobody waits for a manual clock.
   const processes = manualOwners();
@@ -79,11 +87,11 @@ export async function open({ limit = 1_000_000 }: { limit?: number | null } = {}
       store: createStore({ client, clock: { now: clock.now, sleep } }),
       client,
       source,
-      clock: { now: clock.now, sleep, after: systemClock.after },
+      clock: { now: clock.now, sleep: settles ? settlingSleep(settles) : sleep, after: systemClock.after },
       ids: createIds({ clock }),
       owners: processes.as(name),
       log: createLogger({ level: 'silent' }),
-      tables: [notes],
+      tables,
       services: [{ service: 'notes', owners: declared }],
       accountOf: { tenant: async id => known.get(id) },
       planOf: async (): Promise<PlanName> => 'free',
@@ -116,6 +124,9 @@ export async function open({ limit = 1_000_000 }: { limit?: number | null } = {}
     deliverAll,
   };
 }
+
+const settlingSleep = (settles: () => Promise<void>) => (ms: number, signal?: AbortSignal) =>
+  ms === 3000 ? settles() : sleep(ms, signal);
 
 // Short waits are over at once, long ones when nobody needs them any more.
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>

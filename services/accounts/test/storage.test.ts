@@ -1,5 +1,5 @@
 import { seededRandom } from '@stak/kit';
-import type { DynamoClient } from '@stak/table';
+import { type DynamoClient, defineTable } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import { requestRecount, type Storage, storageTable } from '../src/index.ts';
 import { linesWhenFull } from '../src/storage/limits.ts';
@@ -164,6 +164,30 @@ describe('storage', () => {
     await storage.subscriptions[0]!.recover!({ shardId: 'one' });
     await fixture.recount(storage);
     expect(await counted(storage, 'ann')).toEqual(await scanned(fixture, 'ann'));
+  });
+
+  it('of several tables is counted at the same time, where their streams are waited for', async () => {
+    const others = defineTable({
+      name: 'others',
+      keys: { partition: 'pk', sort: 'sk' },
+      stream: 'NEW_AND_OLD_IMAGES',
+    });
+    let waiting = 0;
+    let settle = () => {};
+    const isSettled = new Promise<void>(resolve => {
+      settle = resolve;
+    });
+    const settles = async () => {
+      waiting += 1;
+      await isSettled;
+    };
+    const fixture = await open({ tables: [notes, others as typeof notes], settles });
+    const storage = fixture.start();
+    const counting = fixture.recount(storage);
+    await expect.poll(() => waiting).toBe(2);
+    settle();
+    await counting;
+    expect(await counted(storage, 'ann')).toEqual({ bytes: 0, items: 0 });
   });
 
   it('a recount is restarted at once if its process is gone', async () => {

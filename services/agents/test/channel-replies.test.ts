@@ -113,3 +113,18 @@ describe('a reply that the provider accepted is not sent again', () => {
     expect(providers.sent).toHaveLength(1);
   });
 });
+
+describe('a channel that another tenant has by now', () => {
+  it('carries no reply of the tenant that had it before', async () => {
+    await connect(fixture);
+    await answer(fixture, 'hello');
+    fixture.claims.set('slack#T1', 'globex');
+    const credentials = { send: { signing_secret: 'other-secret', bot_token: 'xoxb-2' }, as: 'globex' };
+    const path = '/v1/tenants/globex/channels/slack/T1/credentials';
+    expect((await fixture.call('PUT', path, credentials)).status).toBe(200);
+    await settle(fixture);
+    await fixture.clock.advance(60_000);
+    await settle(fixture);
+    expect(providers.sent).toEqual([]);
+  });
+});

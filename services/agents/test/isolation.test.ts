@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Fixture, openFixture, say } from './agents-fixture.ts';
+import type { DynamoClient } from '@stak/table';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Fixture, openFixture, say, targets } from './agents-fixture.ts';
 
 // Every route, called by somebody of another tenant for things that are there.
 describe('another tenant', () => {
@@ -69,5 +70,48 @@ describe('another tenant', () => {
     await fixture.call('POST', '/v1/tenants/globex/conversations/c/messages', { as: 'globex', send });
     const { body } = await fixture.call('GET', '/v1/tenants/globex/conversations/c', { as: 'globex~ann' });
     expect(body).toMatchObject({ turns: 1, messages: [{ content: 'hello' }, {}] });
+  });
+});
+
+// It lists for ann what is bob's by now, as an index does for a moment after a conversation was deleted and made anew.
+const withLateIndex = (client: DynamoClient): DynamoClient => ({
+  ...client,
+  async query(input) {
+    const output = await client.query(input);
+    const text = JSON.stringify(input);
+    if (input.IndexName !== 'by-user' || !text.includes('acme#ann')) return output;
+    const { Items = [] } = await client.query(JSON.parse(text.replaceAll('acme#ann', 'acme#bob')));
+    return { ...output, Items: [...(output.Items ?? []), ...Items] };
+  },
+});
+
+describe('an index that is late', () => {
+  const open = async () => {
+    const target = await targets.embedded();
+    const fixture = await openFixture(async () => target, { client: withLateIndex(target.client) });
+    onTestFinished(target.close);
+    fixture.tenants.get('acme')!.settings = { enabled_skills: ['search_history'] };
+    await say(fixture, 'anns', 'the parcel is blue', { user_id: 'ann' });
+    await say(fixture, 'bobs', 'the parcel is green', { user_id: 'bob' });
+    return fixture;
+  };
+
+  it('finds nothing of another user', async () => {
+    const fixture = await open();
+    const { body } = await say(fixture, 's', 'search my history for parcel', { user_id: 'ann' });
+    expect(body.reply.content).toContain('blue');
+    expect(body.reply.content).not.toContain('green');
+  });
+
+  it('exports and erases nothing of another user', async () => {
+    const { agents, call } = await open();
+    const exported: unknown[] = [];
+    for await (const one of agents.eraser.exportUser('acme', 'ann')) exported.push(one);
+    expect(JSON.stringify(exported)).toContain('blue');
+    expect(JSON.stringify(exported)).not.toContain('green');
+    for (let left = 10; (await agents.eraser.eraseUser('acme', 'ann')) === 'more'; left--)
+      expect(left).toBeGreaterThan(0);
+    expect((await call('GET', '/v1/tenants/acme/conversations/anns')).status).toBe(404);
+    expect((await call('GET', '/v1/tenants/acme/conversations/bobs')).status).toBe(200);
   });
 });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { manualClock, seededRandom, systemClock } from '@stak/kit';
 import { createLedger, createStore } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
@@ -45,6 +46,18 @@ describe.each(Object.entries(targets))('the quota, %s', (_, make) => {
     ).toBe(404);
   });
 
+  it('of a user pays for nothing that the tenant’s refuses', async () => {
+    const { settings } = fixture.tenants.get('acme')!;
+    Object.assign(settings, { messages_per_day: 1, messages_per_user_per_day: 2 });
+    expect((await say(fixture, 'b', 'hello', { user_id: 'bob' })).status).toBe(200);
+    for (const id of ['a0', 'a1', 'a2'])
+      expect((await say(fixture, id, 'hello', { user_id: 'ann' })).body.details.scope).toBe('tenant');
+    settings.messages_per_day = 10;
+    for (const id of ['a3', 'a4'])
+      expect((await say(fixture, id, 'hello', { user_id: 'ann' })).status).toBe(200);
+    expect((await say(fixture, 'a5', 'hello', { user_id: 'ann' })).body.details.scope).toBe('user');
+  });
+
   it('of a tenant is never used up, not even briefly, by a user who has none left', async () => {
     fixture.tenants.get('acme')!.settings = { messages_per_day: 2, messages_per_user_per_day: 1 };
     await say(fixture, 'a', 'hello', { user_id: 'ann' });
@@ -69,7 +82,7 @@ async function sendTooMany(seed: number): Promise<number> {
     random: seededRandom(seed),
   });
   const clock = manualClock();
-  const waiting = { now: clock.now, sleep: (ms: number) => systemClock.sleep(ms / 100) };
+  const waiting = { now: clock.now, sleep: async () => void (await setImmediate()) };
   const store = createStore({ client, clock: waiting, random: seededRandom(10) });
   const fixture = await openFixture(async () => target, { client, clock, store });
   fixture.tenants.get('acme')!.settings = { messages_per_day: 12 };

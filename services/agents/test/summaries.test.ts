@@ -1,72 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { createModels, type ModelsConfig } from '../src/index.ts';
-import {
-  conversationPath,
-  everyItem,
-  type Fixture,
-  isKept,
-  openFixture,
-  openProcess,
-  say,
-  settle,
-} from './agents-fixture.ts';
-import { busyWhen } from './faults.ts';
-import { type Behaviour, openStub } from './openai-stub.ts';
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+import { describe, expect, it } from 'vitest';
+import { conversationPath, everyItem, isKept, openProcess, settle, until } from './agents-fixture.ts';
+import { busyWhen, suspendable } from './faults.ts';
+import { fallQuiet, openSummaries as open, path, sayAs } from './summaries-fixture.ts';
 
 type Fact = { fact_id: string; fact: string };
-type Summary = { summary?: string; about?: string; facts?: object[] };
-// biome-ignore lint/suspicious/noExplicitAny: what a test reads from a request, it names itself.
-type Given = any;
-
-// A model that answers "Noted." to people, and with what it is given to those who ask for a summary.
-async function open(summaries: Summary[], config: ModelsConfig = {}, isModelThere = true) {
-  const given: Given[] = [];
-  let beforeSummary = async () => {};
-  const behave: Behaviour = async ({ messages }, stream) => {
-    const isSummary = messages[0].content.startsWith('You keep the memory');
-    if (isSummary) {
-      given.push(JSON.parse(messages[1].content));
-      await beforeSummary();
-    }
-    const made = summaries[Math.min(given.length, summaries.length) - 1];
-    stream.text(isSummary ? `Here it is:\n${JSON.stringify(made)}` : 'Noted.');
-    stream.finish();
-  };
-  const stub = await openStub(behave);
-  const models = isModelThere
-    ? createModels({ openaiCompatible: { baseURL: stub.baseURL }, ...config })
-    : undefined;
-  const fixture = await openFixture(undefined, { models });
-  closers.push(stub.close, fixture.target.close);
-  const settings: Record<string, unknown> = { enabled_skills: ['remember', 'forget'] };
-  if (isModelThere) Object.assign(settings, { ai_provider: 'openai-compatible', ai_model: 'stub' });
-  fixture.tenants.get('acme')!.settings = settings;
-  const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' };
-  await fixture.target.client.put({
-    TableName: 'tenants',
-    Item: { pk: 'TENANT#acme', sk: 'USER#ann', user_id: 'ann', version: 1, ...times },
-  });
-  const memories = async () => (await fixture.call('GET', path)).body.data;
-  const about = async () => (await fixture.call('GET', `${path}-settings`)).body.memory_summary;
-  return {
-    ...{ stub, fixture, settings, given, memories, about, models },
-    onSummary: (hook: () => Promise<void>) => {
-      beforeSummary = hook;
-    },
-  };
-}
-
-const path = '/v1/tenants/acme/users/ann/memory';
-const sayAs = (fixture: Fixture, text: string, id = 'c') => say(fixture, id, text, { user_id: 'ann' });
-const fallQuiet = async (fixture: Fixture) => {
-  await fixture.clock.advance(11 * 60_000);
-  await settle(fixture);
-};
 
 describe('an idle conversation', () => {
   it('is summarised once, with facts that name their source', async () => {
@@ -213,6 +150,53 @@ describe('an idle conversation', () => {
     await sayAs(fixture, 'Still in Oslo');
     await fallQuiet(fixture);
     expect(await about()).toBe('Lives in Oslo.');
+  });
+
+  it('keeps what the user writes about themselves during the model’s call', async () => {
+    const { fixture, about, onSummary } = await open([{ summary: 'Oslo.', about: 'Lives in Oslo.' }]);
+    const send = { memory_summary: 'Call me Ann.' };
+    onSummary(async () => void (await fixture.call('PATCH', `${path}-settings`, { send })));
+    await sayAs(fixture, 'I live in Oslo');
+    await fallQuiet(fixture);
+    expect(await about()).toBe('Call me Ann.');
+  });
+
+  it('is not remembered if it is deleted, or cleared, during the model’s call', async () => {
+    for (const path of [conversationPath('c'), `${conversationPath('c')}/messages`]) {
+      const { fixture, memories, onSummary } = await open([{ summary: 'Oslo.' }]);
+      onSummary(async () => void (await fixture.call('DELETE', path)));
+      await sayAs(fixture, 'I live in Oslo');
+      await fallQuiet(fixture);
+      await fallQuiet(fixture);
+      expect(await memories()).toEqual([]);
+    }
+  });
+
+  it('is summarised by one of the processes that find it', async () => {
+    const { fixture, given, memories, models, onSummary } = await open([{ summary: 'Oslo.' }]);
+    const { client, suspendBefore, isSuspended, resume } = suspendable(fixture.target.client);
+    const late = openProcess(fixture.target, { clock: fixture.clock, models, client });
+    Object.assign(late.tenants.get('acme')!, fixture.tenants.get('acme'));
+    let finish = () => {};
+    const isFinished = new Promise<void>(resolve => {
+      finish = resolve;
+    });
+    onSummary(() => isFinished);
+    await sayAs(fixture, 'I live in Oslo');
+    await fixture.clock.advance(11 * 60_000);
+    suspendBefore((name, input) => {
+      const text = JSON.stringify(input);
+      return name === 'update' && text.includes('MEMORYJOB') && text.includes('"fence"');
+    });
+    const looking = settle(late);
+    await until(isSuspended);
+    const working = settle(fixture);
+    await until(() => given.length === 1);
+    resume();
+    finish();
+    await Promise.all([looking, working]);
+    expect(given).toHaveLength(1);
+    expect(await memories()).toMatchObject([{ summary: 'Oslo.' }]);
   });
 
   it('has its user’s own words as a summary without a model or a budget', async () => {

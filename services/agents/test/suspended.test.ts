@@ -158,6 +158,23 @@ describe('a process that was suspended', () => {
     expect((await answer).status).toBe(200);
   });
 
+  it('gives back a lease, and what has arrived meanwhile is answered by others, at once', async () => {
+    const { start, texts, stateOf } = await open();
+    const [one, late, other] = [start(), start(), start()];
+    await say(one, 'c', 'look one');
+    await one.call('DELETE', `${ownPath}/messages`);
+    late.suspendBefore(releases);
+    const cleaning = late.agents.runDue();
+    await until(late.isSuspended);
+    void say(one, 'c', 'look two');
+    await until(async () => (await stateOf())?.waiting_count === 1);
+    one.suspendBefore(() => true); // the process that has accepted the message does nothing more
+    late.resume();
+    await cleaning;
+    await settle(other); // no time passes
+    expect(await texts()).toEqual(['look two']);
+  });
+
   it('asks for no approval of a turn that another one has paused', async () => {
     const { start, asked, texts } = await open();
     const [slow, other] = [start(), start()];

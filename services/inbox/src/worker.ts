@@ -14,6 +14,7 @@ export const createWorker = (deps: Deps): Worker => ({
   name: 'inbox sends',
   async run(signal) {
     const gone = watchGone(deps.owners, deps.due.notify);
+    let isDue = true;
     try {
       while (!signal.aborted) {
         await gone.check(async () => {
@@ -21,8 +22,14 @@ export const createWorker = (deps: Deps): Worker => ({
           await releaseGoneErasures(deps, inboxErasures);
           await releaseGoneErasures(deps, categoryErasures);
         });
-        await runAll(deps, signal);
-        await deps.due.wait(await untilNext(deps), signal);
+        if (isDue) await runAll(deps, signal);
+        const nextMs = await untilNext(deps);
+        // A late index shows for a moment what this process has just done.
+        const waitMs = Math.max(isDue ? limits.pollLeastMs : 0, nextMs);
+        const endsMs = deps.clock.now() + waitMs;
+        await deps.due.wait(waitMs, signal);
+        const isWoken = deps.clock.now() < endsMs;
+        isDue = isWoken || nextMs < limits.pollMs;
       }
     } finally {
       gone.stop();
@@ -30,8 +37,9 @@ export const createWorker = (deps: Deps): Worker => ({
   },
 });
 
-// How long to wait. Work that this process schedules wakes the worker, and other processes do theirs, so a look a few
-// times a minute finds what a dead process left.
+// How long until something is due, at most until the next look. Work that this process schedules wakes the worker, and
+// other processes do theirs, so a look a few times a minute finds what a dead process left. Each look is billed, so
+// while nothing is due there is only this one.
 async function untilNext({ store, clock }: Deps): Promise<number> {
   const first = { to: { dueat: clock.now() + limits.pollMs }, limit: 1 };
   const shards = Array.from({ length: limits.dueShards }, (_, shard) => shard);
@@ -42,7 +50,7 @@ async function untilNext({ store, clock }: Deps): Promise<number> {
   ]);
   const due = [...inboxes.items, ...categories.items, ...sends.flatMap(({ items }) => items)];
   const waits = due.map(({ dueat = 0 }) => dueat - clock.now());
-  return Math.max(limits.pollLeastMs, Math.min(limits.pollMs, ...waits));
+  return Math.min(limits.pollMs, ...waits);
 }
 
 // Returns how many sends it looked at.

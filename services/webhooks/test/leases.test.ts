@@ -1,8 +1,9 @@
-import { createIds, createLogger, manualClock } from '@stak/kit';
-import type { DynamoClient } from '@stak/table';
+import { createIds, createLogger, manualClock, seededRandom } from '@stak/kit';
+import { createStore, type DynamoClient } from '@stak/table';
 import { expect, it } from 'vitest';
 import { createBreaker } from '../src/delivery/breaker.ts';
 import { claimDelivery, holdDelivery, postponeDelivery, renewLease } from '../src/delivery/queue.ts';
+import { createRateLimiter } from '../src/delivery/rate-limiter.ts';
 import * as limits from '../src/limits.ts';
 import { connection } from '../src/main-table.ts';
 import { type Delivery, delivery } from '../src/tables.ts';
@@ -113,4 +114,23 @@ it('are not needed by a circuit breaker, which one process opens', async () => {
   await clock.advance(1000);
   await fail(other, before);
   expect(await read()).toEqual(opened);
+});
+
+it('are not needed by the rate of a connection, which processes share', async () => {
+  const clock = manualClock();
+  const { engine, client } = await openTables('embedded', clock);
+  const processes = [1, 2, 3].map(seed => {
+    const random = seededRandom(seed);
+    return createRateLimiter({ store: createStore({ client, clock, random }), clock, random });
+  });
+  for (let second = 0; second < 3; second++) {
+    const waits = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => processes[n % 3]!.take('conn_1', 7)),
+    );
+    const taken = waits.filter(waitMs => waitMs === 0).length;
+    expect(taken).toBeGreaterThan(0);
+    expect(taken).toBeLessThanOrEqual(7);
+    await clock.advance(1000);
+  }
+  await engine.close();
 });

@@ -80,7 +80,7 @@ export const inboxFaults: readonly Fault[] = [
     before: 'state.next_expiry !== undefined && isOver(state.next_expiry, nowMs);',
     after: 'state.next_expiry !== undefined && nowMs < 0;',
     why: 'Messages that have expired stay in the counts',
-    caughtBy: oracle,
+    caughtBy: { test: `${tests}/sends.test.ts` },
   },
   {
     name: 'inbox-read-stays-unread',

@@ -5,7 +5,6 @@ import type { Fault } from '../fault.ts';
 const src = 'services/tasks/src';
 const tests = 'services/tasks/test';
 const reminders = { test: `${tests}/reminders.test.ts` };
-const model = { test: `${tests}/model.test.ts`, name: 'a store that fails' };
 
 export const taskFaults: readonly Fault[] = [
   {
@@ -23,7 +22,7 @@ export const taskFaults: readonly Fault[] = [
     before: 'byStatus[one.status] += by;',
     after: 'byStatus[one.status] += Math.max(by, 0);',
     why: 'A task that changes its status counts in both',
-    caughtBy: model,
+    caughtBy: { test: `${tests}/processes.test.ts` },
   },
   {
     name: 'tasks-expiry-not-counted',

@@ -8,7 +8,7 @@ import measured from '../simulate/measured.json' with { type: 'json' };
 import { type Simulated, simulate } from '../simulate/simulate.ts';
 import { readCount, readWhole } from './flags.ts';
 
-const rates = ['events', 'publishes', 'feeds', 'marks', 'turns', 'tasks'] as const;
+const rates = ['events', 'publishes', 'feeds', 'marks', 'turns', 'modelTurns', 'tasks'] as const;
 type Rate = (typeof rates)[number];
 export type SimulateFlags = {
   measure?: unknown;
@@ -16,6 +16,7 @@ export type SimulateFlags = {
   users?: unknown;
   tenants?: unknown;
   stored?: unknown;
+  servers?: unknown;
   webhooksDueShards?: unknown;
   agentsDueShards?: unknown;
   json?: unknown;
@@ -60,7 +61,7 @@ export function readDueShards({ webhooksDueShards, agentsDueShards }: SimulateFl
 }
 
 export const tableOf = (simulated: readonly Simulated[]): string[][] => [
-  ['operation', 'in', 'read units', 'write units', '$ a million', 'most a second', 'because of'],
+  ['operation', 'in', 'read units', 'write units', '$ a million', 'KB kept', 'most a second', 'because of'],
   ...simulated.flatMap(({ name, ways }) =>
     ways.map(({ place, heat }, index) => [
       index === 0 ? name : '',
@@ -68,6 +69,7 @@ export const tableOf = (simulated: readonly Simulated[]): string[][] => [
       units(heat.reads),
       units(heat.writes),
       money(heat.dollars),
+      units(heat.bytes / 1000),
       rate(heat.hottest.most),
       describe(heat.hottest),
     ]),
@@ -75,7 +77,8 @@ export const tableOf = (simulated: readonly Simulated[]): string[][] => [
 ];
 
 export function readLoad(flags: SimulateFlags): Load {
-  const asked = rates.map(name => [name, readRate(`--${name}`, flags[name])] as const);
+  const flagOf = (name: Rate): string => `--${name.replace('T', '-t')}`;
+  const asked = rates.map(name => [name, readRate(flagOf(name), flags[name])] as const);
   const users = readNumber('--users', flags.users) ?? usualUsers;
   const tenants = readNumber('--tenants', flags.tenants) ?? Math.ceil(users / usersPerTenant);
   const storedGb = readNumber('--stored', flags.stored);
@@ -83,28 +86,31 @@ export function readLoad(flags: SimulateFlags): Load {
     users,
     tenants,
     ...(storedGb !== undefined && { storedGb }),
+    ...(flags.servers !== undefined && { servers: readNumber('--servers', flags.servers) }),
     rates: new Map(asked.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))),
   };
 }
 
 export function planText(
-  { rows, keys, storageDollars, dollars }: Plan,
+  { rows, background, keys, storageDollars, dollars }: Plan,
   { users, tenants, storedGb = 0 }: Load,
 ): string {
   const costs = tableText([
-    ['operation', 'a second', 'write units', 'read units', 'spread over at least', '$ a month'],
+    ['operation', 'a second', 'write units', 'read units', 'spread over at least', 'GB a month', '$ a month'],
     ...rows.map(row => [
       row.name,
       rate(row.perSecond),
       rate(row.writes),
       rate(row.reads),
       row.spread.map(({ place, count }) => `${rate(count)} × ${place}`).join(', '),
+      rate(row.gbPerMonth),
       money(row.dollars),
     ]),
+    ...background.map(row => [row.name, '', rate(row.writes), rate(row.reads), '', '', money(row.dollars)]),
     ...(storageDollars === undefined
       ? []
-      : [[`${rate(storedGb)} GB stored`, '', '', '', '', money(storageDollars)]]),
-    ['all of it', '', '', '', '', money(dollars)],
+      : [[`${rate(storedGb)} GB stored`, '', '', '', '', '', money(storageDollars)]]),
+    ['all of it', '', '', '', '', '', money(dollars)],
   ]);
   const warmest = tableText([
     ['table or index', 'key', 'kind', 'partitions', 'units a second each', 'of what one can take'],

@@ -15,8 +15,13 @@ export function registerSimulate(cli: CAC): void {
     .option('--publishes <rate>', 'Messages published')
     .option('--feeds <rate>', 'Feeds read')
     .option('--marks <rate>', 'Messages marked as read')
-    .option('--turns <rate>', 'Messages to agents')
+    .option('--turns <rate>', 'Messages to agents that a rule answers')
+    .option(
+      '--model-turns <rate>',
+      'Messages to agents that a model answers; the model itself is not included',
+    )
     .option('--tasks <rate>', 'Tasks created')
+    .option('--servers <number>', 'The number of servers (default: 3)')
     .option('--stored <gigabytes>', 'What tables and indexes keep, for its price')
     .option('--measure', 'Run a server in memory and measure again, instead of using the stored measurements')
     .option(

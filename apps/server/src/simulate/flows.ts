@@ -4,12 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from '@stak/client';
 import { catchUpMs } from '@stak/webhooks';
+import { localModel } from './local-model.ts';
 
 // What customers do all day, through the API of a running server. Each flow runs in several ways: all in one busy tenant
 // or account, which shows its limit, and once in each of many accounts, which shows what all of them share.
 export type Flow = {
   name: string;
-  rate: 'events' | 'publishes' | 'feeds' | 'marks' | 'turns' | 'tasks'; // the option that sets its rate
+  rate: 'events' | 'publishes' | 'feeds' | 'marks' | 'turns' | 'tasks' | 'modelTurns'; // the option that sets its rate
   ignores?: readonly string[]; // tables in which an earlier flow is still being counted
   prepare(size: Size): Promise<void>;
   ways: readonly Way[]; // the last one uses another account each time, the others run in one
@@ -38,7 +39,14 @@ export async function openFlows(session: Session): Promise<{ flows: Flow[]; clos
   return {
     flows: [
       webhooks(session, destination.url),
-      ...[publishes(session), feeds(session), reads(session), turns(session), tasks(session)].map(flow => ({
+      ...[
+        publishes(session),
+        feeds(session),
+        reads(session),
+        turns(session),
+        tasks(session),
+        modelTurns(session),
+      ].map(flow => ({
         ...flow,
         ignores: ['ferryhook-events', ...(flow.ignores ?? [])],
       })),
@@ -190,15 +198,41 @@ function tasks(session: Session): Flow {
 
 const messages_per_day = 1_000_000; // of a busy tenant; the default is 1,000
 
-function turns({ account }: Session): Flow {
-  const say = async (of: number, user: number) => {
+const sayIn =
+  ({ account }: Session, conversation: string, content: string) =>
+  async (of: number, user: number) => {
     const { agents } = await account(of);
     return agents.sendMessage({
       tenant_id: tenantOf(of),
-      conversation_id: `conversation-${user}`,
-      body: { content: 'Hello', user_id: userOf(user) },
+      conversation_id: `${conversation}-${user}`,
+      body: { content, user_id: userOf(user) },
     });
   };
+
+// Of tenants and users from the flow before, with a model from now on.
+function modelTurns(session: Session): Flow {
+  const { account } = session;
+  const say = sayIn(session, 'order', 'When does my order arrive?');
+  return {
+    name: 'message to an agent answered by a model',
+    rate: 'modelTurns',
+    async prepare({ accounts }) {
+      await repeat(accounts + 1, async of => {
+        const { tenants } = await account(of);
+        await tenants.updateSettings({ tenant_id: tenantOf(of), body: localModel }, { ifMatch: '*' });
+        if (of !== busy) await say(of, 0); // in a conversation that is not new
+      });
+    },
+    ways: [
+      { scope: 'one tenant, new conversations', act: index => say(busy, index) },
+      ...ways('one tenant', say),
+    ],
+  };
+}
+
+function turns(session: Session): Flow {
+  const { account } = session;
+  const say = sayIn(session, 'conversation', 'Hello');
   const createUser = async (of: number, user: number) => {
     const { tenants } = await account(of);
     const body = { user_id: userOf(user), display_name: 'Ann' };

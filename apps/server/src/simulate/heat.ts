@@ -2,7 +2,7 @@ import type { PartitionUsage } from '@stak/engine';
 import { matchesTemplate } from '@stak/table';
 import { type DueShards, usualDueShards } from '../config.ts';
 import { designs } from '../designs.ts';
-import { isOfOperations, isShared } from './owners.ts';
+import { isOfOperations, isPolled, isShared } from './owners.ts';
 import { shardsOf } from './shards.ts';
 
 // The throughput of one partition key in DynamoDB, independent of the table's.
@@ -11,7 +11,7 @@ export const perPartition = { read: 3000, write: 1000 } as const;
 
 // On demand in us-east-1, for a million request units. https://aws.amazon.com/dynamodb/pricing/on-demand/
 // The design document of tenants has twice as much: AWS halved these prices in November 2024.
-const dollarsPerMillion = { read: 0.125, write: 0.625 } as const;
+export const dollarsPerMillion = { read: 0.125, write: 0.625 } as const;
 
 // A gigabyte costs this in tables and indexes of the standard class. The first 25 are free.
 const storageDollars = { perGbMonth: 0.25, freeGb: 25 } as const;
@@ -20,9 +20,10 @@ export const storagePerMonth = (gb: number): number =>
   Math.max(0, gb - storageDollars.freeGb) * storageDollars.perGbMonth;
 
 export type Heat = {
-  reads: number; // units for one operation
+  reads: number; // units for one operation; lists that servers look at by the second are in `keys` only
   writes: number;
   dollars: number; // for a million operations
+  bytes: number; // that one operation leaves in tables and indexes
   hottest: Hottest;
   keys: KeyHeat[]; // where the units go, the most first
 };
@@ -43,27 +44,31 @@ export type Hottest = Pick<KeyHeat, 'where' | 'key' | 'kind'> & {
 
 export const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;
 
-// The consumers' own leases and checkpoints: they cost by the second, not by the operation.
-const housekeeping = new Set(['stak-streams']);
+// Leases, checkpoints and reports of servers cost by the second, not by the operation: `background.ts` has them. Markers of
+// effects that happen once are written with each effect.
+const marker = /^once#/;
 
-export const isWork = ({ table }: PartitionUsage): boolean => !housekeeping.has(table);
+export const isWork = ({ table, partition }: PartitionUsage): boolean =>
+  table !== 'stak-streams' || marker.test(partition);
 
 export function heatOf(
   usages: readonly PartitionUsage[],
   operations: number,
   dueShards: DueShards = usualDueShards,
+  bytes = 0,
 ): Heat {
   const work = usages.filter(isWork);
   const keys = keysOf(groupsOf(work, dueShards), operations);
   if (keys.length === 0) throw new Error('nothing was read or written');
   const sum = (kind: 'read' | 'write'): number =>
-    rounded(work.reduce((units, one) => units + (one.kind === kind ? one.units : 0), 0) / operations);
+    rounded(keys.reduce((units, one) => units + (one.kind === kind && !isPolled(one) ? one.units : 0), 0));
   const reads = sum('read');
   const writes = sum('write');
   return {
     reads,
     writes,
     dollars: rounded(reads * dollarsPerMillion.read + writes * dollarsPerMillion.write),
+    bytes: Math.max(0, Math.round(bytes / operations)),
     hottest: hottestOf(keys),
     keys: keys.filter(({ units }) => units * operations >= 1),
   };

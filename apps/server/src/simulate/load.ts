@@ -1,3 +1,4 @@
+import { type BackgroundRow, backgroundOf } from './background.ts';
 import { dollarsPerMonth, type KeyHeat, perPartition, storagePerMonth } from './heat.ts';
 import { isOfOperations, isOfUser, isShared } from './owners.ts';
 import type { Simulated } from './simulate.ts';
@@ -10,7 +11,11 @@ export type Load = {
   tenants: number; // over which the users are spread evenly
   rates: ReadonlyMap<string, number>; // operations per second, by kind
   storedGb?: number; // in tables and indexes
+  servers?: number;
 };
+
+const usualServers = 3;
+const secondsPerMonth = 30 * 86_400;
 
 type LoadRow = {
   name: string;
@@ -18,6 +23,7 @@ type LoadRow = {
   writes: number; // units per second
   reads: number;
   dollars: number; // per month
+  gbPerMonth: number; // that it adds to what is stored
   // The number of tenants, inboxes and so on that it has to be spread over.
   spread: { place: string; count: number }[];
 };
@@ -29,11 +35,18 @@ type WarmKey = Pick<KeyHeat, 'where' | 'key' | 'kind'> & {
   share: number; // of one partition's limit
 };
 
-export type Plan = { rows: LoadRow[]; keys: WarmKey[]; storageDollars?: number; dollars: number };
+export type Plan = {
+  rows: LoadRow[];
+  background: BackgroundRow[];
+  keys: WarmKey[];
+  storageDollars?: number;
+  dollars: number;
+};
 
 export function planLoad(measured: readonly Simulated[], load: Load): Plan {
   const rows: LoadRow[] = [];
   const keys = new Map<string, Omit<WarmKey, 'share'>>();
+  const writes = new Map<string, number>(); // units a second, by table
   for (const { name, rate, ways } of measured) {
     const perSecond = load.rates.get(rate);
     if (perSecond === undefined) continue;
@@ -44,11 +57,15 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
       writes: heat.writes * perSecond,
       reads: heat.reads * perSecond,
       dollars: dollarsPerMonth(heat, perSecond),
+      gbPerMonth: (heat.bytes * perSecond * secondsPerMonth) / 1e9,
       spread: ways.slice(0, -1).map(({ place, heat: { hottest } }) => ({
         place,
         count: Math.ceil(perSecond / hottest.most),
       })),
     });
+    for (const { where, kind, units } of heat.keys)
+      if (kind === 'write' && !where.includes('/'))
+        writes.set(where, (writes.get(where) ?? 0) + units * perSecond);
     for (const key of heat.keys.filter(isOfOperations)) {
       const id = `${key.where} ${key.key} ${key.kind}`;
       const { where, kind } = key;
@@ -64,11 +81,13 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
     (key): WarmKey => ({ ...key, share: key.unitsEach / perPartition[key.kind] }),
   );
   const storageDollars = load.storedGb === undefined ? undefined : storagePerMonth(load.storedGb);
+  const background = rows.length === 0 ? [] : backgroundOf(writes, load.servers ?? usualServers);
   return {
     rows,
+    background,
     ...(storageDollars !== undefined && { storageDollars }),
     keys: warm.sort((a, b) => b.share - a.share),
-    dollars: rows.reduce((sum, row) => sum + row.dollars, storageDollars ?? 0),
+    dollars: [...rows, ...background].reduce((sum, row) => sum + row.dollars, storageDollars ?? 0),
   };
 }
 

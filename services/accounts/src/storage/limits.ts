@@ -15,6 +15,7 @@ export const accountMs = 5_000; // how long an account is assumed to exist
 export const heldMs = 500; // how often a reader checks whether the recount is over
 export const leaseMs = 30_000; // how long a table waits for a counting process whose crash was not detected
 export const pollMs = 10_000; // how soon a requested recount begins
+export const tablesAtOnce = 6; // all of them: a filter of a megabyte each, and the pages below
 export const settleMs = 3_000; // how far DynamoDB's stream may be behind what a scan sees
 export const scanPages = 8; // of a megabyte, between two reads of the stream
 export const itemsPerBatch = 200; // of a scan: about a millisecond, then requests are served

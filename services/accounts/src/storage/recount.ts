@@ -4,6 +4,7 @@ import {
   type Logger,
   mapInBatches,
   type Owners,
+  runAtMost,
   type Worker,
   watchGone,
 } from '@stak/kit';
@@ -51,17 +52,23 @@ export function createRecounter<Kind extends string>(
   const { store, clock, log } = deps;
   const countWhereNeeded = async (signal: AbortSignal) => {
     const states = new Map((await readStates(store)).map(state => [state.table, state]));
-    for (const summing of tables) {
+    const wanted = tables.filter(({ table }) => isWanted(states.get(table.name)));
+    const count = async (summing: Summing<Kind>) => {
       const table = summing.table.name;
-      if (!isWanted(states.get(table))) continue;
       // Another process may have counted it while this one counted the table before.
       const state = await store.get(tableState, { table }, { consistent: true });
-      if (!isWanted(state)) continue;
+      if (!isWanted(state)) return;
       const hold = await takeHold(deps, table, state?.holder);
-      if (!hold) continue;
+      if (!hold) return;
       log.info({ table }, 'counting the storage of a table');
       await whileHeld(deps, hold, signal, held => recountTable(deps, summing, hold, held));
-    }
+    };
+    // Until a table is counted, its changes wait. Where the stream is elsewhere, most of the time is waited for it, and
+    // one table after the other would add up.
+    await runAtMost(
+      deps.source.position ? 1 : limits.tablesAtOnce,
+      wanted.map(one => () => count(one)),
+    );
   };
   return {
     countWhereNeeded,

@@ -15,10 +15,16 @@ export type Fixture = Awaited<ReturnType<typeof openFixture>>;
 const silent = createLogger({ level: 'silent' });
 const startMs = Date.UTC(2026, 0, 1);
 
-type Settings = { engine: EngineKind; policy: Policy; recipientsTogether: number; sabotage?: Sabotage };
+type Settings = {
+  engine: EngineKind;
+  policy: Policy;
+  recipientsTogether: number;
+  sabotage?: Sabotage;
+  faults?: Partial<Parameters<typeof createAdversary>[1]>; // of an adversary, besides the usual ones
+};
 
 // An inbox in two processes, which share nothing but the table. The test moves the time.
-export async function openFixture({ engine, policy, recipientsTogether, sabotage }: Settings) {
+export async function openFixture({ engine, policy, recipientsTogether, sabotage, faults: more }: Settings) {
   let nowMs = startMs;
   const clock: Clock = {
     ...systemClock,
@@ -29,11 +35,14 @@ export async function openFixture({ engine, policy, recipientsTogether, sabotage
   const { client } = backend;
   const faults = withFaults(client, sabotage);
   const random = seededRandom(Number(process.env.STAK_ADVERSARY_SEED) || 1);
-  const adversary = { ...passingFaults, staleIndexes: 0.3, clock, random };
-  const serving = engine === 'adversary' ? createAdversary(faults.client, adversary) : faults.client;
+  const settings = { ...passingFaults, staleIndexes: 0.3, clock, random, ...more };
+  const adversary = engine === 'adversary' ? createAdversary(faults.client, settings) : undefined;
+  const serving = adversary ?? faults.client;
   const openProcess = (seed: number) => processOf(serving, clock, seed, recipientsTogether);
   const processes: [Inbox, Inbox] = [openProcess(1), openProcess(2)];
-  const inboxId = { tenant_key: randomUUID(), inbox_key: 'main' };
+  // A table at an address stays from one history to the next. Elsewhere the same seed gives the same keys.
+  const tenant_key = engine.startsWith('http') ? randomUUID() : 'acme';
+  const inboxId = { tenant_key, inbox_key: 'main' };
   const store = createStore({ client, clock });
   const words = { title: 'Main', description: '', ttl: {}, uid: 'usr_1' };
   await store.put(inboxConfig, { ...inboxId, ...words, late_joiners: policy, unique_host_system_ids: true });
@@ -43,6 +52,8 @@ export async function openFixture({ engine, policy, recipientsTogether, sabotage
     store,
     faults,
     processes,
+    clock,
+    counts: () => ({ ...adversary?.counts }),
     now: () => nowMs,
     advance: (ms: number) => {
       nowMs += ms;

@@ -1,0 +1,192 @@
+import type { Fault } from '../fault.ts';
+
+// Archives that anybody may have written, keys, metrics, requests to other hosts.
+
+export const serverFaults: readonly Fault[] = [
+  {
+    name: 'http-metrics-token-any',
+    file: 'packages/http/src/system-endpoints.ts',
+    before: "isSame(bearerToken(header) ?? '', metrics.token)",
+    after: 'bearerToken(header) !== undefined',
+    why: 'Any token reads the metrics',
+    caughtBy: { test: 'packages/http/test/document.test.ts' },
+  },
+  {
+    name: 'http-role-not-asked',
+    file: 'packages/http/src/principal.ts',
+    before: 'return hasRole ? undefined : {',
+    after: 'return hasRole || true ? undefined : {',
+    why: 'A member does what only owners may',
+    caughtBy: { test: 'packages/http/test/guards.test.ts' },
+  },
+  {
+    name: 'http-response-of-another-member',
+    file: 'packages/http/src/principal.ts',
+    before: "return via !== 'api_key' && userId !== accountId",
+    after: "return via === 'api_key' && userId !== accountId",
+    why: 'A member gets the stored response of another one',
+    caughtBy: { test: 'packages/http/test/idempotency.test.ts' },
+  },
+  {
+    name: 'http-key-abandoned-late',
+    file: 'packages/http/src/idempotency-table.ts',
+    before: "const options = { if: { attempt }, pattern: 'abandon keyed request' };",
+    after: "const options = { pattern: 'abandon keyed request' };",
+    why: 'An attempt that lost its key frees it for a third one',
+    caughtBy: { test: 'packages/http/test/table-stores.test.ts' },
+  },
+  {
+    name: 'server-key-of-any-tenant',
+    file: 'apps/server/src/key-tenants.ts',
+    before: 'if (tenant === undefined || !principal.tenants.includes(tenant))',
+    after: 'if (tenant === undefined)',
+    why: 'A key for some tenants enters all of the account',
+    caughtBy: { test: 'apps/server/test/accounts-mail.test.ts', name: 'limits a key to its tenants' },
+  },
+  {
+    name: 'server-metrics-any-token',
+    file: 'apps/server/src/metrics-server.ts',
+    before:
+      "expected === undefined || timingSafeEqual(digest(request.headers.authorization ?? ''), expected)",
+    after: 'expected === undefined || request.headers.authorization !== undefined',
+    why: 'Any token reads the metrics on their own address',
+    caughtBy: { test: 'apps/server/test/system.test.ts', name: 'on an address of their own' },
+  },
+  {
+    name: 'import-of-any-account',
+    file: 'apps/server/src/archive/ownership.ts',
+    before: "if (kind === 'account') return claims.accounts.has(id);",
+    after: "if (kind === 'account') return true;",
+    why: 'An archive brings items of other accounts',
+    caughtBy: {
+      test: 'apps/server/test/forged-archive.test.ts',
+      name: 'ferryhook-main. API key of somebody else is refuse',
+    },
+  },
+  {
+    name: 'import-of-nobody',
+    file: 'apps/server/src/archive/ownership.ts',
+    before: "if (!isOwned(ownerInArchive, table, item)) return refused('belongs to nobody in the archive');",
+    after: '',
+    why: 'An archive brings items that belong to nobody in it',
+    caughtBy: {
+      test: 'apps/server/test/forged-archive.test.ts',
+      name: 'ferryhook-main. API key of somebody else is refuse',
+    },
+  },
+  {
+    name: 'import-of-any-tenant',
+    file: 'apps/server/src/archive/ownership.ts',
+    before: ': claims.tenants.has(id);',
+    after: ': true;',
+    why: 'An archive brings items of other tenants',
+    caughtBy: {
+      test: 'apps/server/test/forged-archive.test.ts',
+      name: 'tenants. invitation of somebody else is refused',
+    },
+  },
+  {
+    name: 'import-among-items-of-others',
+    file: 'apps/server/src/archive/ownership.ts',
+    before: 'return taken === undefined ? {',
+    after: 'return taken !== "" ? {',
+    why: 'An archive places items among those of others',
+    caughtBy: {
+      test: 'apps/server/test/forged-archive.test.ts',
+      name: 'does not list a key of its own under the hash of a',
+    },
+  },
+  {
+    name: 'import-lock-of-another',
+    file: 'apps/server/src/archive/ownership.ts',
+    before: "if (disagreesWithProfile(entity, values)) return refused('is not what the profile says');",
+    after: '',
+    why: 'An archive reserves the address of somebody else',
+    caughtBy: {
+      test: 'apps/server/test/forged-archive.test.ts',
+      name: 'does not take Stak.s own tenant, nor reserve an ad',
+    },
+  },
+  {
+    name: 'import-mentions-others',
+    file: 'apps/server/src/archive/ownership.ts',
+    before: 'if (foreign !== undefined)\n',
+    after: 'if (foreign === "")\n',
+    why: 'Items of an archive refer to things of others',
+    caughtBy: {
+      test: 'apps/server/test/forged-archive.test.ts',
+      name: 'with one id of somebody else, whichever it is, not',
+    },
+  },
+  {
+    name: 'import-of-claimed-tenant',
+    file: 'apps/server/src/archive/ownership.ts',
+    before: 'return found !== undefined && !claims.accounts.has(found.account_id);',
+    after: 'return false;',
+    why: 'An archive claims a tenant that another account has',
+    caughtBy: {
+      test: 'apps/server/test/forged-archive.test.ts',
+      name: 'does not take a tenant, a source or an event that ',
+    },
+  },
+  {
+    name: 'import-item-twice',
+    file: 'apps/server/src/archive/selection.ts',
+    before: 'else if (isTwice) refused.push(`${nameOf(table, item)} is there twice`);',
+    after: '',
+    why: 'An archive has an item twice, of which one was checked',
+    caughtBy: {
+      test: 'apps/server/test/forged-archive.test.ts',
+      name: 'has no item twice, none whose keys disagree with i',
+    },
+  },
+  {
+    name: 'import-keys-kept-unasked',
+    file: 'apps/server/src/archive/selection.ts',
+    before: 'rule !== undefined && keep.has(rule)',
+    after: 'rule !== undefined',
+    why: 'An archive brings keys and roles that nobody vouched for',
+    caughtBy: {
+      test: 'apps/server/test/forged-archive.test.ts',
+      name: 'what only a server grants is left out unless the o',
+    },
+  },
+  {
+    name: 'import-other-type',
+    file: 'apps/server/src/archive/ownership.ts',
+    before: 'if (odd !== undefined) return refused(`has ${odd} of another type`);',
+    after: '',
+    why: 'An archive brings items that the services cannot read',
+    caughtBy: {
+      test: 'apps/server/test/forged-archive.test.ts',
+      name: 'has no item twice, none whose keys disagree with i',
+    },
+  },
+  {
+    name: 'import-not-empty',
+    file: 'apps/server/src/archive/import.ts',
+    before: 'if (Items.length > 0) throw new UsageError',
+    after: 'if (Items.length > 1e9) throw new UsageError',
+    why: 'An import of a whole store overwrites another one',
+    caughtBy: {
+      test: 'apps/server/test/archive.test.ts',
+      name: 'a workspace moves to another disk, to DynamoDB and',
+    },
+  },
+  {
+    name: 'outbound-denied-address',
+    file: 'packages/outbound/src/address-policy.ts',
+    before: "if (isWithin(address, denied)) return 'denied by configuration';",
+    after: '',
+    why: 'An address that the operator denies is reached',
+    caughtBy: { test: 'packages/outbound/src/address-policy.test.ts' },
+  },
+  {
+    name: 'outbound-any-resolved',
+    file: 'packages/outbound/src/connector.ts',
+    before: 'const permitted = found.filter(address => refusals.get(address) === undefined);',
+    after: 'const permitted = found;',
+    why: 'A name that resolves to a private address reaches it',
+    caughtBy: { test: 'packages/outbound/test/outbound.test.ts' },
+  },
+];
