@@ -49,7 +49,9 @@ it('names the start, and logs the worst of many iterations in one line', async (
     await setTimeout(10);
   }
   await expect.poll(() => lines.length).toBe(2);
-  expect(lines[1]).toMatchObject({ work: 'for 250', iterations: 3 });
+  expect(lines[1]).toMatchObject({ work: 'for 250' });
+  // More if the machine held this thread up in between.
+  expect(lines[1]!.iterations).toBeGreaterThanOrEqual(3);
 });
 
 it('says that others had the processor', async () => {

@@ -137,7 +137,7 @@ export const portalFaults: readonly Fault[] = [
   {
     name: 'provider-identity-replaced',
     file: 'services/tenants/src/portal/provider.ts',
-    before: '      if (found.channel_identities[providerChannel] !== undefined) throw userRefused();\n',
+    before: '      if (found.channel_identities[openidChannel] !== undefined) throw userRefused();\n',
     after: '',
     why: 'Another person of the provider takes over a user by their address',
     caughtBy: {
