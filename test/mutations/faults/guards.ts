@@ -33,7 +33,7 @@ export const guardFaults: readonly Fault[] = [
     before: '  const positions = [...indexed, ...written].toSorted();',
     after: '  const positions = [...indexed].toSorted();',
     why: 'A task is moved past another one that the index does not know yet',
-    caughtBy: { test: 'services/tasks/test/order-model.test.ts', name: 'a store that fails' },
+    caughtBy: { test: 'services/tasks/test/ordering.test.ts' },
   },
   {
     name: 'webhooks-connection-of-another',
