@@ -124,12 +124,4 @@ export const guardFaults: readonly Fault[] = [
     why: 'New readers in a page that is repeated in part are not counted',
     caughtBy: { test: 'services/inbox/test/adversary.test.ts' },
   },
-  {
-    name: 'lake-change-captured-again',
-    file: 'services/lake/src/capture/capture.ts',
-    before: 'const fresh = ordered.filter(({ sequence }) => !isCaptured(state.shards[shard], sequence));',
-    after: 'const fresh = ordered;',
-    why: 'A page of changes that is repeated is stored again',
-    caughtBy: { test: 'services/lake/test/adversary.test.ts' },
-  },
 ];
