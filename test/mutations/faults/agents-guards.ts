@@ -20,14 +20,6 @@ export const agentGuardFaults: readonly Fault[] = [
     caughtBy: { test: 'services/agents/test/approvals.test.ts' },
   },
   {
-    name: 'agents-released-without-look',
-    file: 'services/agents/src/turns/lease.ts',
-    before: '          if: { fence: held.fence, waiting_count, ...pauseAsSeen(held.state) },\n',
-    after: '          if: { fence: held.fence },\n',
-    why: 'A message that arrives while a lease is given back is answered by nobody',
-    caughtBy: { test: 'services/agents/test/suspended.test.ts' },
-  },
-  {
     name: 'agents-user-quota-not-asked',
     file: 'services/agents/src/usage/quota.ts',
     before:
@@ -103,14 +95,6 @@ export const agentGuardFaults: readonly Fault[] = [
     caughtBy: { test: 'services/agents/test/isolation.test.ts' },
   },
   {
-    name: 'agents-waiting-unlimited',
-    file: 'services/agents/src/turns/accept-message.ts',
-    before: '{ if: and(isThere, hasRoom, ...ofUser, condition) }',
-    after: '{ if: and(isThere, ...ofUser, condition) }',
-    why: 'A conversation takes any number of waiting messages',
-    caughtBy: { test: 'services/agents/test/suspended.test.ts' },
-  },
-  {
     name: 'agents-message-to-anothers-conversation',
     file: 'services/agents/src/turns/accept-message.ts',
     before: '{ if: and(isThere, hasRoom, ...ofUser, condition) }',
@@ -181,15 +165,6 @@ export const agentGuardFaults: readonly Fault[] = [
     before: "    ['the choice', write.check(memoryChoice, { tenant_id, user_id }, { absent: true })],\n",
     after: '',
     why: 'A user who has just opted out is remembered',
-    caughtBy: { test: 'services/agents/test/summaries.test.ts' },
-  },
-  {
-    name: 'agents-remembers-what-was-deleted',
-    file: 'services/agents/src/memory/jobs.ts',
-    before:
-      "    ['the state', write.check(state, keyOfConversation(job), { present: true, if: { epoch } })],\n",
-    after: '',
-    why: 'A conversation that was deleted meanwhile is remembered',
     caughtBy: { test: 'services/agents/test/summaries.test.ts' },
   },
   {

@@ -33,7 +33,7 @@ export const guardFaults: readonly Fault[] = [
     before: '  const positions = [...indexed, ...written].toSorted();',
     after: '  const positions = [...indexed].toSorted();',
     why: 'A task is moved past another one that the index does not know yet',
-    caughtBy: { test: 'services/tasks/test/order-model.test.ts', name: 'a store that fails' },
+    caughtBy: { test: 'services/tasks/test/ordering.test.ts' },
   },
   {
     name: 'webhooks-connection-of-another',
@@ -123,13 +123,5 @@ export const guardFaults: readonly Fault[] = [
     after: '    return done(undefined);\n',
     why: 'New readers in a page that is repeated in part are not counted',
     caughtBy: { test: 'services/inbox/test/adversary.test.ts' },
-  },
-  {
-    name: 'lake-change-captured-again',
-    file: 'services/lake/src/capture/capture.ts',
-    before: 'const fresh = ordered.filter(({ sequence }) => !isCaptured(state.shards[shard], sequence));',
-    after: 'const fresh = ordered;',
-    why: 'A page of changes that is repeated is stored again',
-    caughtBy: { test: 'services/lake/test/adversary.test.ts' },
   },
 ];

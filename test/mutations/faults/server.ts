@@ -179,7 +179,7 @@ export const serverFaults: readonly Fault[] = [
     before: "if (isWithin(address, denied)) return 'denied by configuration';",
     after: '',
     why: 'An address that the operator denies is reached',
-    caughtBy: { test: 'packages/outbound/src/address-policy.test.ts' },
+    caughtBy: { test: 'packages/outbound/test/ssrf.test.ts' },
   },
   {
     name: 'outbound-any-resolved',
@@ -187,6 +187,6 @@ export const serverFaults: readonly Fault[] = [
     before: 'const permitted = found.filter(address => refusals.get(address) === undefined);',
     after: 'const permitted = found;',
     why: 'A name that resolves to a private address reaches it',
-    caughtBy: { test: 'packages/outbound/test/outbound.test.ts' },
+    caughtBy: { test: 'packages/outbound/test/ssrf.test.ts' },
   },
 ];
