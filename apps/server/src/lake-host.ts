@@ -55,9 +55,7 @@ export type LakeHost = {
 // but with a heap limit below two gigabytes V8 collects whenever the heap has grown by a third: ten times as often,
 // which was a fifth of the server's processor time. Unused memory is released when idle.
 const ownHeapMb = 2048;
-// Short-lived objects: a busy batch, which is read before it is written. With 16 MB it was copied several times and then
-// collected as old, which cost more than the capture itself.
-const youngMb = 64;
+const youngMb = 16; // short-lived objects
 const longestStopMs = 8_000; // shorter than the time the server has to stop
 
 const quietMs = 20_000; // then what follows a change, its compaction for example, is over

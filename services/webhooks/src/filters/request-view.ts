@@ -52,7 +52,7 @@ export function viewRequest(request: HookRequest): RequestView {
       return text;
     },
     json: () => {
-      json ??= readData(view.text(), view.header('content-type')[0] ?? '');
+      json ??= readData(view.text(), isForm(view));
       return json;
     },
   };
@@ -69,10 +69,14 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-function readData(text: string | undefined, contentType: string): JsonBody {
+/** Whether the sender says that the body is a form. */
+export const isForm = (view: Pick<RequestView, 'header'>): boolean =>
+  /^application\/x-www-form-urlencoded\b/i.test(view.header('content-type')[0] ?? '');
+
+function readData(text: string | undefined, isFormBody: boolean): JsonBody {
   if (text === undefined) return { ok: false, reason: 'The body is not UTF-8 text' };
   if (text.trim() === '') return { ok: false, reason: 'The body is empty' };
-  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) {
+  if (isFormBody) {
     const value = readForm(text);
     return { ok: true, value, text: JSON.stringify(value) };
   }

@@ -55,6 +55,18 @@ describe('a script', () => {
     expect(text).toEqual({ ok: true, dropped: false, body: Buffer.from('id=7'), headers: [['X-A', 'b']] });
   });
 
+  it('gets a body that is parsed in the sandbox, not by the thread that serves', async () => {
+    const view = viewRequest(request());
+    const unparsed = {
+      ...view,
+      json: () => {
+        throw new Error('parsed here');
+      },
+    };
+    const code = returning('{ body: event.body.id + 1 }');
+    expect(await textOf(runScript(sandbox, { code, view: unparsed, account: 'one' }, 20_000))).toBe('8');
+  });
+
   it('sets the content type of its result, if that is valid', async () => {
     const typed = (body: string, type: string) =>
       run(returning(`{ body: ${body}, headers: { 'Content-Type': '${type}' } }`));

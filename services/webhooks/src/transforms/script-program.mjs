@@ -41,7 +41,7 @@ export function isSpent() {
   return wasmMemory.buffer.byteLength > memoryBytes / 2;
 }
 
-export function run({ code, event, outputChars }, allowedMs) {
+export function run({ code, head, body, text, outputChars }, allowedMs) {
   const deadlineMs = Date.now() + allowedMs;
   const runtime = quickjs.newRuntime();
   runtime.setMemoryLimit(memoryBytes);
@@ -61,7 +61,11 @@ export function run({ code, event, outputChars }, allowedMs) {
   };
   try {
     const tools = unwrap(context.evalCode(harness, 'harness.js'));
-    const input = call(tools, 'open', hold(context.newString(event)));
+    const input = call(
+      tools,
+      'open',
+      hold(context.newString(`${head.slice(0, -1)},${body ?? printText(text)}}`)),
+    );
     const script = context.evalCode(code, 'transform.js');
     if (script.error) return classify(describe(context, hold(script.error)), 'invalid');
     hold(script.value);
@@ -80,6 +84,16 @@ export function run({ code, event, outputChars }, allowedMs) {
     for (const handle of held.reverse()) if (handle.alive) handle.dispose();
     context.dispose();
     runtime.dispose();
+  }
+}
+
+// JSON is passed on as received: serialising it again would recurse as deep as the sender nested it.
+function printText(text) {
+  try {
+    JSON.parse(text);
+    return `"body":${text}`;
+  } catch {
+    return `"body":${JSON.stringify(text)}`;
   }
 }
 

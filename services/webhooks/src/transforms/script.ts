@@ -1,6 +1,6 @@
 import type { Reply, Sandbox } from '@stak/sandbox';
 import { z } from 'zod';
-import type { HeaderPair, RequestView } from '../filters/request-view.ts';
+import { type HeaderPair, isForm, type RequestView } from '../filters/request-view.ts';
 import * as limits from './limits.ts';
 import {
   type TransformFailure,
@@ -17,28 +17,24 @@ export async function runScript(
   { code, view, account }: { code: string; view: RequestView; account: string },
   timeoutMs: number = limits.scriptMs,
 ): Promise<TransformOutcome> {
-  const input = { code, event: describeEvent(view), outputChars: limits.outputBytes };
+  const input = { code, ...describeEvent(view), outputChars: limits.outputBytes };
   return readReply(await sandbox.run({ program, input, timeoutMs }, account));
 }
 
 // The argument of the script: `{ method, headers, query, body }`. The body is data if it is JSON or a form, otherwise text,
-// otherwise null with its bytes in `bodyBase64`.
-function describeEvent(view: RequestView): string {
+// otherwise null with its bytes in `bodyBase64`. Whether a text is JSON is found out in the sandbox: parsing it takes
+// milliseconds, for each connection with a script.
+function describeEvent(view: RequestView): { head: string; body?: string; text?: string } {
   const head = JSON.stringify({
     method: view.method,
     headers: joinPairs(view.headers.map(([name, value]) => [name.toLowerCase(), value])),
     query: joinPairs([...new URLSearchParams(view.query)]),
   });
-  return `${head.slice(0, -1)},${printBody(view)}}`;
-}
-
-// JSON is passed on as received: serialising it again would recurse as deep as the sender nested it.
-function printBody(view: RequestView): string {
-  const json = view.json();
-  if (json.ok) return `"body":${json.text}`;
+  const form = isForm(view) ? view.json() : undefined;
+  if (form?.ok) return { head, body: `"body":${form.text}` };
   const text = view.text();
-  if (text !== undefined) return `"body":${JSON.stringify(text)}`;
-  return `"body":null,"bodyBase64":"${Buffer.from(view.body).toString('base64')}"`;
+  if (text !== undefined) return { head, text };
+  return { head, body: `"body":null,"bodyBase64":"${Buffer.from(view.body).toString('base64')}"` };
 }
 
 // Repeated names are joined as HTTP joins them.
