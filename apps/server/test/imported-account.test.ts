@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { importFrom } from '../src/commands/archive-actions.ts';
 import { readServerConfig } from '../src/config.ts';
 import { startServer } from '../src/server.ts';
-import { folder, mallory, ofMallory, writeArchive } from './forged-archive-fixture.ts';
+import { mallory, ofMallory, writeArchive } from './forged-archive-fixture.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -18,12 +19,14 @@ afterEach(() => {
 test('an account that was imported without its credentials keeps its data when its owner sets a new password by mail', {
   timeout: 60_000,
 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'stak-imported-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
   const path = join(folder, 'data');
   const mails = join(folder, 'mail');
   vi.stubEnv('STAK_SECRET_KEYS', `k1:${randomBytes(32).toString('base64')}`);
   vi.spyOn(console, 'log').mockImplementation(() => {});
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  await writeArchive(ofMallory());
+  await writeArchive(ofMallory(), undefined, { to: folder, written: new Map() });
   await importFrom({ path, from: folder, asStored: true, unverified: true });
 
   const variables = { STAK_LAKE: 'off', STAK_SMTP_URL: pathToFileURL(mails).href };

@@ -1,3 +1,4 @@
+import { yieldIfBusy } from '@stak/kit';
 import { readRequest } from '../events/payload.ts';
 import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
@@ -45,6 +46,8 @@ export async function claimAndAttempt(
   if (!claimed || !(await isOwed(deps, claimed))) return {};
   if (claimed.queueId !== undefined && !(await isFirstInOrder(deps, claimed))) return {};
   return attemptClaimed(deps, claimed, run, async () => {
+    // Retries of one event are due together, and each of them reads it.
+    await yieldIfBusy();
     const request = await readRequest(store, claimed.eventId);
     onClaimed();
     return request;
