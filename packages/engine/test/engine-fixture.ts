@@ -18,6 +18,14 @@ export const openEngine = (options: Partial<EngineOptions> = {}): Promise<Engine
 type Operation = keyof typeof actions;
 type Answer<O extends Operation> = Awaited<ReturnType<(typeof actions)[O]>>;
 
+// Two engines with the same table, whose contents and answers are compared.
+export async function openTwins(table: object): Promise<[Engine, Engine]> {
+  const clock = { now: () => Date.UTC(2030, 0, 1) };
+  const twins: [Engine, Engine] = [await openEngine({ clock }), await openEngine({ clock })];
+  for (const one of twins) await one.execute('CreateTable', table);
+  return twins;
+}
+
 export const call = <O extends Operation>(engine: Engine, operation: O, input: object = {}) =>
   engine.execute(operation, input) as Promise<Answer<O>>;
 

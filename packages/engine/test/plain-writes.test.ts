@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { marshalInput } from '../src/client/marshal-input.ts';
 import { createPlainWrites } from '../src/client/plain-writes.ts';
 import { createEngine, type Engine } from '../src/index.ts';
+import { openTwins } from './engine-fixture.ts';
 
 // The usual writes of a client take a shorter way. They have the results, errors and effects of the wire operations.
 
@@ -36,12 +37,7 @@ const table = {
 let engine: Engine;
 let twin: Engine;
 beforeAll(async () => {
-  const clock = { now: () => Date.UTC(2030, 0, 1) };
-  [engine, twin] = await Promise.all([
-    createEngine({ path: ':memory:', clock }),
-    createEngine({ path: ':memory:', clock }),
-  ]);
-  for (const one of [engine, twin]) await one.execute('CreateTable', table);
+  [engine, twin] = await openTwins(table);
 });
 afterAll(async () => {
   await engine.close();

@@ -7,6 +7,7 @@ import { createEngine, type Engine } from '../src/index.ts';
 import type { Change } from '../src/prepared/change.ts';
 import type { Test } from '../src/prepared/condition.ts';
 import type { Path } from '../src/prepared/values.ts';
+import { openTwins } from './engine-fixture.ts';
 
 // Prepared operations have the results of the wire operations, or are not supported.
 
@@ -39,12 +40,7 @@ const key = { pk: 'p', sk: 's' };
 let engine: Engine;
 let twin: Engine;
 beforeAll(async () => {
-  const clock = { now: () => Date.UTC(2030, 0, 1) };
-  [engine, twin] = await Promise.all([
-    createEngine({ path: ':memory:', clock }),
-    createEngine({ path: ':memory:', clock }),
-  ]);
-  for (const one of [engine, twin]) await one.execute('CreateTable', table);
+  [engine, twin] = await openTwins(table);
 });
 afterAll(async () => {
   await engine.close();

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { endpoint, json, route } from '../src/index.ts';
 import { openShelf } from './shelf-service.ts';
 
-// In which iteration of the event loop the handler of each request runs.
+// Returns the iteration of the event loop in which each request's handler runs.
 async function handledIn(bodies: readonly string[]): Promise<number[]> {
   let iteration = 0;
   const iterations: number[] = [];

@@ -1,8 +1,8 @@
 import { setPriority } from 'node:os';
 
 /**
- * What `lowerPriority` sets: a thirtieth of the processor time of a serving thread on the same core. With a third, a few
- * such threads together had more of a core than the serving thread. A core that is free is theirs.
+ * The priority that `lowerPriority` sets gives a thread a thirtieth of the processor time of a serving thread on the same
+ * core. With a third, a few such threads together had more of a core than the serving thread. A core that is free is theirs.
  */
 export const backgroundPriority = 15;
 

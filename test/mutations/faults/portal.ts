@@ -48,7 +48,7 @@ export const portalFaults: readonly Fault[] = [
     file: 'services/tenants/src/portal/sessions.ts',
     before: 'if (secret && isGenuine(secret, claim)) await endSession',
     after: 'if (secret) await endSession',
-    why: 'Whoever knows the name of a session ends it',
+    why: 'Anyone who knows the name of a session can end it',
     caughtBy: { test: 'services/tenants/test/portal-guards.test.ts' },
   },
   {

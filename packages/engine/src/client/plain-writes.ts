@@ -4,10 +4,10 @@ import type { UpdateNode } from '../expressions/ast.ts';
 import { parseUpdate } from '../expressions/update-parser.ts';
 import type { Change } from '../prepared/change.ts';
 import type { Test } from '../prepared/condition.ts';
-import { indexKeyPart, type Layout, layoutOf } from '../prepared/layout.ts';
+import { type Layout, layoutOf } from '../prepared/layout.ts';
 import type { Prepared } from '../prepared/prepared.ts';
 import { copyPlain, isBytes, unsupported } from '../prepared/values.ts';
-import { attempt, type PreparedWrite } from '../prepared/write.ts';
+import { attempt, checkIndexKeys, type PreparedWrite } from '../prepared/write.ts';
 import type { Operation } from '../validation/operations.ts';
 import type { NativeItem } from '../values/marshal.ts';
 
@@ -53,11 +53,7 @@ export function createPlainWrites(
     checkFields(input, putFields);
     const layout = layoutIn(input);
     const item = copyItem(input.Item);
-    // An invalid one is refused before the condition is evaluated.
-    for (const { hash, range } of layout.indexes) {
-      indexKeyPart(item, hash, true);
-      if (range !== undefined) indexKeyPart(item, range, false);
-    }
+    checkIndexKeys(layout, item); // an invalid one is refused before the condition is evaluated
     const { ConditionExpression: expression } = input;
     const condition = expression === undefined ? undefined : conditionOf(expression, layout);
     const { name: table } = layout.table;
@@ -115,7 +111,7 @@ export function createPlainWrites(
   };
 }
 
-// That of the wire operation: nothing that was not asked for, also in an error.
+// Answers as the wire operation does, with nothing that was not asked for, also in an error.
 async function answerOf(result: Promise<object | undefined>): Promise<object | undefined> {
   try {
     return (await result) && {};

@@ -259,10 +259,8 @@ function settle(item: ItemWrite): void {
   item.isUnchanged = isUnchanged(item);
   if (item.isUnchanged || (layout.indexes.length === 0 && layout.ttl === undefined)) return;
   const before = beforeOf(item);
-  for (const { hash, range } of layout.indexes) {
-    if (before) checkIndexKey(before, hash, range);
-    if (after) checkIndexKey(after, hash, range);
-  }
+  if (before) checkIndexKeys(layout, before);
+  if (after) checkIndexKeys(layout, after);
   if (layout.indexes.length > 0 && item.key.length > 600) throw unsupported;
 }
 
@@ -275,9 +273,12 @@ function isUnchanged(item: ItemWrite): boolean {
   return beforeBytes.equals(afterBytes) || equalMaps(beforeOf(item)!, item.after!);
 }
 
-function checkIndexKey(item: NativeItem, hash: string, range: string | undefined): void {
-  indexKeyPart(item, hash, true);
-  if (range !== undefined) indexKeyPart(item, range, false);
+/** Every index key that the item has can be stored. */
+export function checkIndexKeys({ indexes }: Layout, item: NativeItem): void {
+  for (const { hash, range } of indexes) {
+    indexKeyPart(item, hash, true);
+    if (range !== undefined) indexKeyPart(item, range, false);
+  }
 }
 
 /** The errors of prepared writes have the stored item as plain values. */

@@ -72,7 +72,7 @@ export async function resolveReset(
   };
 }
 
-// Whoever signed up with the address may not be who reads its mail. An account that an operator imported was not signed
+// The person who signed up with the address may not be the one who reads its mail. An account that an operator imported was not signed
 // up for here: the operator has decided whose it is, and its data must not be lost.
 const mayBeStrangers = ({ emailVerified, importedAt }: Profile): boolean =>
   !emailVerified && importedAt === undefined;
