@@ -28,10 +28,8 @@ function isIn({ params }: IndexKeys, values: object): boolean {
   return true;
 }
 
-// Returns a new object.
+// Returns a new object. The builder of the entity has made most items before this.
 export function parseInput(entity: AnyEntity, input: object): Attributes {
-  const checked = entity.checks.item(input);
-  if (checked) return checked;
   const result = entity.schema.safeParse(input);
   if (result.success) return result.data as Attributes;
   const issues = result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
@@ -65,7 +63,10 @@ export function fromStored(
 ): Attributes {
   const { keyNames } = entity.table;
   const item: Attributes = {};
-  for (const name in stored) if (!keyNames.has(name) && name !== '__proto__') item[name] = stored[name];
+  for (const name in stored) {
+    const value: unknown = stored[name];
+    if (value !== undefined && !keyNames.has(name) && name !== '__proto__') item[name] = value;
+  }
   if (fromKey.length > 0) restoreFromKey(entity, stored, item, fromKey);
   return item;
 }

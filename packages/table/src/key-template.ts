@@ -68,9 +68,14 @@ export function buildPrefix(template: KeyTemplate, values: object, count: number
     const name = params[i]!;
     key += keyPart(name, (values as Record<string, unknown>)[name], formats[i]!) + literals[i + 1];
   }
+  return checkKeyLength(template, key);
+}
+
+/** The key, unless it is too long. */
+export function checkKeyLength({ text, maxBytes }: KeyTemplate, key: string): string {
   // A UTF-16 unit takes at most three bytes in UTF-8, so short keys need no counting.
-  if (key.length * 3 > template.maxBytes && Buffer.byteLength(key) > template.maxBytes)
-    throw keyRefused(`the key ${template.text} would be longer than ${template.maxBytes} bytes`);
+  if (key.length * 3 > maxBytes && Buffer.byteLength(key) > maxBytes)
+    throw keyRefused(`the key ${text} would be longer than ${maxBytes} bytes`);
   return key;
 }
 

@@ -4,6 +4,7 @@ import type { AnyEntity } from './entity.ts';
 import { bindPlaceholders, createExpression } from './expression.ts';
 import { conditional, type Guards, guardTest, guardText, type Presence } from './guard.ts';
 import { keyOf, parseInput, toStored } from './item.ts';
+import { builderOf } from './item-builder.ts';
 import type { PreparedPut, PreparedWrite } from './prepared.ts';
 
 // Builds requests without sending them. `nowMs` decides which items have expired.
@@ -36,6 +37,7 @@ export function putParams(
 
 /** The item as it is stored. Validates it against its schema. */
 export const storedItem = (entity: AnyEntity, input: object, { ifVersion }: PutOptions<never>): Attributes =>
+  builderOf(entity)(input, ifVersion) ??
   toStored(entity, parseInput(entity, complete(entity, input, ifVersion)));
 
 export const putStored = (
@@ -45,9 +47,13 @@ export const putStored = (
   nowMs: number,
 ): Omit<PutInput, 'ReturnValues'> => ({
   TableName: entity.table.name,
-  Item,
+  Item: present(Item),
   ...guard(entity, putPresence(options), options, nowMs),
 });
+
+// A builder names every attribute, also those that the item does not have.
+const present = (item: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined));
 
 const putPresence = ({ ifAbsent, ifNew }: PutOptions<never>): Presence =>
   ifAbsent || ifNew ? 'absent' : 'any';

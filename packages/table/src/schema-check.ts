@@ -6,7 +6,7 @@ import type { Attributes } from './client.ts';
 // whatever does not pass, is left to Zod: it has the defaults, the transformations and the messages.
 
 /** Whether Zod would return this value unchanged. False means that Zod must be asked. */
-type Check = (value: unknown) => boolean;
+export type Check = (value: unknown) => boolean;
 
 type Definition = {
   type: string;
@@ -132,34 +132,20 @@ function isPlain(value: unknown): value is Attributes {
 
 /** What an entity's schema says of items and attributes, compiled. */
 export type SchemaChecks = {
-  /** The item as Zod returns it; undefined if only Zod can tell. */
-  readonly item: (input: object) => Attributes | undefined;
   readonly attributes: ReadonlyMap<string, Check>;
+  /** Attributes that an item may lack, or that have a default. */
+  readonly mayBeAbsent: ReadonlySet<string>;
+  /** Rules over several attributes, or over those that the schema does not name: only Zod knows them. */
+  readonly hasOwnRules: boolean;
 };
-
-type Field = { safeParse(value: unknown): z.ZodSafeParseResult<unknown> };
 
 /** Compiles the checks of an entity. */
 export function compileChecks(schema: z.ZodObject): SchemaChecks {
   const { checks = [], catchall } = definitionOf(schema);
   const names = Object.keys(schema.shape);
-  const attributes = new Map(names.map(name => [name, compileCheck(schema.shape[name]!)]));
-  const mayBeAbsent = new Set(names.filter(name => schema.shape[name]!._zod.optin !== undefined));
-  const item = (input: object): Attributes | undefined => {
-    const parsed: Attributes = {};
-    for (const [name, check] of attributes) {
-      const isGiven = name in input;
-      if (!isGiven && !mayBeAbsent.has(name)) return undefined;
-      let value: unknown = (input as Attributes)[name];
-      if (!check(value)) {
-        const result = (schema.shape[name] as unknown as Field).safeParse(value);
-        if (!result.success) return undefined;
-        value = result.data;
-      }
-      if (value !== undefined || isGiven) parsed[name] = value;
-    }
-    return parsed;
+  return {
+    attributes: new Map(names.map(name => [name, compileCheck(schema.shape[name]!)])),
+    mayBeAbsent: new Set(names.filter(name => schema.shape[name]!._zod.optin !== undefined)),
+    hasOwnRules: checks.length > 0 || catchall !== undefined,
   };
-  const hasOwnRules = checks.length > 0 || catchall !== undefined;
-  return { item: hasOwnRules ? () => undefined : item, attributes };
 }
