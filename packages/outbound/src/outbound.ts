@@ -112,7 +112,7 @@ export function createOutbound(settings: OutboundSettings = {}): Outbound {
         origin: destination.origin,
         path: destination.path,
         method,
-        headers: headers.flat(),
+        headers: flatten(headers),
         body,
         exchange,
       };
@@ -130,6 +130,13 @@ export function createOutbound(settings: OutboundSettings = {}): Outbound {
   };
 
   return { send, check, close: () => agent.destroy() };
+}
+
+// Names and values in turn. `flat()` takes five times as long.
+function flatten(headers: readonly HeaderPair[]): string[] {
+  const flat: string[] = [];
+  for (const [name, value] of headers) flat.push(name, value);
+  return flat;
 }
 
 // Thousands of requests may have the same signal: it has one listener for all of them. Removing one of many listeners

@@ -67,7 +67,7 @@ export function createOwners<Kind extends string>(
   }
   const shared = createRecentMap<string, Owner<Kind>>(limits.sharedOwners);
 
-  // Both images of a change have the same keys, often an owner in them.
+  // Both images of a change have the same keys, and often an owner that follows from them.
   let last: { keys: Attributes; owned: OwnedBy<Kind> | undefined } | undefined;
 
   return (table, keys, image) => {
@@ -79,7 +79,8 @@ export function createOwners<Kind extends string>(
       if (!key) continue;
       const owner = ownerIn(one, key, image, shared);
       const owned = owner && { owner, entity: one.ownership.entity };
-      if (one.ownership.ofKey) last = { keys, owned };
+      const { ofKey, sharedBy } = one.ownership;
+      if (ofKey || (owned && sharedBy !== undefined)) last = { keys, owned };
       return owned;
     }
     return undefined;

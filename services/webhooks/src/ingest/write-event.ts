@@ -71,7 +71,7 @@ export async function writeEvent(
   );
   const status = rejection ? 'rejected' : statusOf(deliveries);
   try {
-    await scheduleBacklogs(deps, planned, isHeld);
+    if (isWaiting && !isHeld) await scheduleBacklogs(deps, planned);
     const event = eventStep(received, stamp, status, deliveries);
     const owed = planned.flatMap(one => deliverySteps(one.delivery, { ifNew: true }));
     const groups = inOrder(payloadSteps(received, stamp), dedupeSteps(received, stamp), owed, event);
@@ -145,12 +145,7 @@ function planDelivery(
 }
 
 // The backlog of a paused source or connection is scheduled when it is resumed.
-async function scheduleBacklogs(
-  { backlogs }: WriteDeps,
-  planned: readonly Planned[],
-  isHeld: boolean,
-): Promise<void> {
-  if (isHeld) return;
+async function scheduleBacklogs({ backlogs }: WriteDeps, planned: readonly Planned[]): Promise<void> {
   // At the same time: deliveries have to be in their backlogs before those are given up as empty.
   await Promise.all(
     planned.map(async ({ assignment, connection }) => {
