@@ -88,6 +88,10 @@ class RecordChange {
     return change instanceof RecordChange ? imageOf(change.#record, which) : change[which];
   }
 
+  static json(change: Change<AnyEntity>, which: 'new' | 'old'): string | undefined {
+    return change instanceof RecordChange ? change.#record.dynamodb?.[embedded]?.json(which) : undefined;
+  }
+
   get keys(): Readonly<Attributes> {
     this.#keys ??= keysOf(this.#record)!;
     return this.#keys;
@@ -148,6 +152,10 @@ export const continues = (before: Change<AnyEntity>, after: Change<AnyEntity>): 
  */
 export const readImage = (change: Change<AnyEntity>, which: 'new' | 'old'): Attributes | undefined =>
   RecordChange.image(change, which);
+
+/** An image as JSON, as it is stored; undefined if the store has no JSON of it. */
+export const readImageJson = (change: Change<AnyEntity>, which: 'new' | 'old'): string | undefined =>
+  RecordChange.json(change, which);
 
 // A record of the embedded engine always is.
 const isWhole = ({ dynamodb, eventID }: StreamRecord): boolean =>

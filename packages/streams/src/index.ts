@@ -7,6 +7,7 @@ export {
   importedAt,
   isImported,
   readImage,
+  readImageJson,
   type UnknownChange,
 } from './change.ts';
 export { type Consumer, type ConsumerOptions, createConsumer } from './consumer.ts';

@@ -24,6 +24,7 @@ export const embedded: unique symbol = Symbol.for('stak.embedded-record');
 type Embedded = {
   keys(): Readonly<Attributes>;
   image(which: 'new' | 'old'): Attributes | undefined;
+  json(which: 'new' | 'old'): string | undefined; // of an image that JSON can express
   bytes(which: 'new' | 'old'): number;
   stored(which: 'new' | 'old'): Uint8Array | undefined; // equal for equal images
 };

@@ -41,7 +41,7 @@ export {
 export { DesignError, tableErrors } from './errors.ts';
 export { failedStep, type StepFailure } from './failure.ts';
 export { defineInsights, type Insight, type InsightDefinition, type InsightRow } from './insight.ts';
-export { entityOf, hasKeyOf, isExpired, keyOf, type Recognised, recognise } from './item.ts';
+export { entityOf, findEntity, hasKeyOf, isExpired, keyOf, type Recognised, recognise } from './item.ts';
 export { itemBytes } from './item-bytes.ts';
 export { type KeyPiece, matchesTemplate, piecesOf } from './key-template.ts';
 export { measureCosts } from './measure.ts';

@@ -117,12 +117,16 @@ export type Recognised<E extends AnyEntity> = E extends AnyEntity
   ? { entity: NameOf<E>; item: ItemOf<E> }
   : never;
 
-/** Finds the entity of an item; undefined if it is none of them. */
+/** The entity of a stored item; undefined if it is none of them. */
+export const findEntity = <E extends AnyEntity>(entities: readonly E[], stored: Attributes): E | undefined =>
+  entities.find(one => isEntity(one, stored));
+
+/** Finds the entity of an item, and the item; undefined if it is none of them. */
 export function recognise<E extends AnyEntity>(
   entities: readonly E[],
   stored: Attributes,
 ): Recognised<E> | undefined {
-  const entity = entities.find(one => isEntity(one, stored));
+  const entity = findEntity(entities, stored);
   return entity && ({ entity: entity.name, item: fromStored(entity, stored) } as unknown as Recognised<E>);
 }
 
@@ -131,7 +135,7 @@ export function recognise<E extends AnyEntity>(
  * kind: it is then identified by its key, if only one entity fits.
  */
 export function entityOf(table: AnyTable, stored: Attributes, index?: string): AnyEntity | undefined {
-  if (index === undefined) return table.entities.find(one => isEntity(one, stored));
+  if (index === undefined) return findEntity(table.entities, stored);
   const inIndex = (entity: AnyEntity) => entity.indexes.some(one => one.name === index);
   const possible = table.entities.filter(one => inIndex(one) && hasKeyOf(one, stored));
   return possible.find(one => hasKindOf(one, stored)) ?? (possible.length === 1 ? possible[0] : undefined);

@@ -97,6 +97,10 @@ export const decodeNative = (bytes: Buffer, end = bytes.length): NativeItem => {
   return bytes[0]! & tagged ? (native(map) as NativeItem) : map;
 };
 
+// The JSON of an item; undefined if some value has a tag, which makes the JSON another one than the item's.
+export const plainJson = (bytes: Buffer, end = bytes.length): string | undefined =>
+  hasTags(bytes) ? undefined : textOf(bytes, end);
+
 export const hasTags = (bytes: Buffer): boolean => (bytes[0]! & tagged) !== 0;
 
 // Whether some value carries a tag other than that of binary.

@@ -9,7 +9,7 @@ import {
   decodeChangeTime,
   isByTtl,
 } from '../storage/change-log.ts';
-import { decodeItem, decodeNative } from '../storage/codec.ts';
+import { decodeItem, decodeNative, plainJson } from '../storage/codec.ts';
 import { type KeyRange, logKey, logSequence } from '../storage/keys.ts';
 import { copyBytes } from '../storage/store.ts';
 import type { Stream, StreamViewType } from '../storage/table.ts';
@@ -168,6 +168,12 @@ export class LazyRecord {
   image(which: 'new' | 'old'): NativeItem | undefined {
     const bytes = changePart(this.#change, which);
     return bytes && decodeNative(bytes);
+  }
+
+  // The image as JSON, if JSON can express it.
+  json(which: 'new' | 'old'): string | undefined {
+    const bytes = changePart(this.#change, which);
+    return bytes && plainJson(bytes);
   }
 
   bytes(which: 'new' | 'old'): number {

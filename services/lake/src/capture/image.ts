@@ -1,4 +1,47 @@
-import type { Attributes } from '@stak/table';
+import { type Change, readImage, readImageJson } from '@stak/streams';
+import { type AnyEntity, type Attributes, findEntity, recognise } from '@stak/table';
+import type { Plan } from '../tables.ts';
+
+/** An image of a change: the entity, undefined for none; the item; and its JSON as a row has it, if it is known. */
+export type Image = { entity?: string; item: Attributes; json?: string };
+
+/** Reads an image of a change, whose keys may belong to the entities. */
+export function readEntityImage(
+  plan: Plan,
+  possible: readonly AnyEntity[],
+  change: Change<AnyEntity>,
+  which: 'new' | 'old',
+): Image | undefined {
+  const json = readImageJson(change, which);
+  const stored = json === undefined ? readImage(change, which) : (JSON.parse(json) as Attributes);
+  if (!stored) return undefined;
+  const entity = findEntity(possible, stored);
+  if (!entity) return { item: stored };
+  const { name } = entity;
+  const about = plan.entities.get(name);
+  const isShownWhole = !about?.omit && !about?.text && entity.inKeyOnly.length === 0;
+  const shown = json !== undefined && isShownWhole && withoutKeys(json, stored, plan.table.keyNames);
+  if (shown) return { entity: name, item: stored, json: shown };
+  return { entity: name, item: recognise([entity], stored)!.item };
+}
+
+// Cuts the keys off the start of an item's JSON, where most items have them. Undefined for other items. Parsing, copying
+// and writing an item takes several times as long.
+function withoutKeys(json: string, stored: Attributes, keyNames: ReadonlySet<string>): string | undefined {
+  let start = 1;
+  let isPastKeys = false;
+  for (const name in stored) {
+    if (name === '__proto__') return undefined;
+    if (!keyNames.has(name)) {
+      isPastKeys = true;
+      continue;
+    }
+    const member = `${JSON.stringify(name)}:${JSON.stringify(stored[name])},`;
+    if (isPastKeys || !json.startsWith(member, start)) return undefined;
+    start += member.length;
+  }
+  return isPastKeys ? `{${json.slice(start)}` : undefined;
+}
 
 // An item as JSON text. Sets become lists, bytes become base64 text, and whole numbers that JSON readers would round
 // become text.

@@ -1,9 +1,9 @@
 import { createRecentMap } from '@stak/kit';
-import { type Change, type ChangeKind, continues, readImage } from '@stak/streams';
+import { type Change, type ChangeKind, continues } from '@stak/streams';
 import { type AnyEntity, type Attributes, recognise } from '@stak/table';
 import * as limits from '../limits.ts';
 import type { FollowedEntity, Owner, Plan, TextsNow } from '../tables.ts';
-import { imageOf, keyText } from './image.ts';
+import { type Image, imageOf, keyText, readEntityImage } from './image.ts';
 
 // A row of bronze: one change of one item, or (a snapshot) an item as a backfill found it.
 export type Row = {
@@ -24,7 +24,7 @@ export type Row = {
 
 const otherEntity = 'other'; // items of no entity of the design
 
-type Images = { old?: Attributes; new?: Attributes };
+type Images = { old?: Image | undefined; new?: Image | undefined };
 
 // `hasTexts`: whether any account wants texts. `wantedRows` finds out which accounts do.
 export function rowsOf(plan: Plan, change: Change<AnyEntity>, hasTexts: boolean): Row[] {
@@ -34,23 +34,26 @@ export function rowsOf(plan: Plan, change: Change<AnyEntity>, hasTexts: boolean)
 
 function wholeRows(plan: Plan, change: Change<AnyEntity>, possible: readonly AnyEntity[]): Row[] {
   const { entity, kind } = change;
-  if (entity !== undefined) return rowOf(plan, change, entity, kind, change); // of a letter
-  const before = readImage(change, 'old');
-  const after = readImage(change, 'new');
-  const old = before && recognise(possible, before);
-  const current = after && recognise(possible, after);
-  if (!old && !current) {
+  // The images of a letter are items already.
+  if (entity !== undefined)
+    return rowOf(plan, change, entity, kind, { old: itemImage(change.old), new: itemImage(change.new) });
+  const old = readEntityImage(plan, possible, change, 'old');
+  const current = readEntityImage(plan, possible, change, 'new');
+  const named = current?.entity ?? old?.entity;
+  if (named === undefined) {
     if (areOut(plan, possible, false)) return [];
-    return rowOf(plan, change, otherEntity, kind, { old: before, new: after });
+    return rowOf(plan, change, otherEntity, kind, { old, new: current });
   }
-  if (!before || !after || old?.entity === current?.entity)
-    return rowOf(plan, change, (current ?? old)!.entity, kind, { old: old?.item, new: current?.item });
+  if (!old || !current || old.entity === current.entity)
+    return rowOf(plan, change, named, kind, { old, new: current });
   // Another entity was written under the same key: a removal of the old one and an insert of the new one.
   return [
-    ...(old ? rowOf(plan, change, old.entity, 'remove', { old: old.item }) : []),
-    ...(current ? rowOf(plan, change, current.entity, 'insert', { new: current.item }) : []),
+    ...(old.entity === undefined ? [] : rowOf(plan, change, old.entity, 'remove', { old })),
+    ...(current.entity === undefined ? [] : rowOf(plan, change, current.entity, 'insert', { new: current })),
   ];
 }
+
+const itemImage = (item: object | undefined): Image | undefined => item && { item: item as Attributes };
 
 // The rows of changes one after the other. Most items are changed again soon after they were written, and what a change
 // found is then what the last one left: it is neither decoded nor written as text again.
@@ -67,14 +70,13 @@ export function createRows(plan: Plan, hasTexts: boolean) {
     const { entity, owner, key, new: old } = row;
     const { kind, sequence, eventId } = change;
     const at = change.at.getTime();
-    const after = readImage(change, 'new');
+    const current = readEntityImage(plan, possible, change, 'new');
     let text: string | undefined;
-    if (after !== undefined) {
-      const current = recognise(possible, after);
-      if (current?.entity !== entity) return undefined;
+    if (current) {
+      if (current.entity !== entity) return undefined;
       const about = plan.entities.get(entity);
       if (!sameOwner(owner, ownerOf(about, current.item))) return undefined;
-      text = imageOf(current.item, about?.omit);
+      text = jsonOf(current, about);
     }
     // The members of all rows in one order and without copies of objects: V8 then reads and writes them faster.
     return { entity, kind, key, sequence, eventId, at, owner, old, new: text, isChained: true };
@@ -146,10 +148,10 @@ function rowOf(plan: Plan, change: ChangeInfo, entity: string, kind: ChangeKind,
   if (plan.ignored.has(entity)) return [];
   const about = plan.entities.get(entity);
   if (about?.text) return textRow(plan, change, about, kind, images);
-  const item = images.new ?? images.old ?? {};
+  const { item } = images.new ?? images.old ?? { item: {} };
   const owner = ownerOf(about, item);
   // The old image under this key may belong to another owner. The new owner must not see it.
-  const isSame = !images.old || !images.new || sameOwner(owner, ownerOf(about, images.old));
+  const isSame = !images.old || !images.new || sameOwner(owner, ownerOf(about, images.old.item));
   return [
     {
       entity,
@@ -159,12 +161,15 @@ function rowOf(plan: Plan, change: ChangeInfo, entity: string, kind: ChangeKind,
       eventId: change.eventId,
       at: change.at.getTime(),
       owner,
-      old: images.old && isSame ? imageOf(images.old, about?.omit) : undefined,
-      new: images.new && imageOf(images.new, about?.omit),
+      old: images.old && isSame ? jsonOf(images.old, about) : undefined,
+      new: images.new && jsonOf(images.new, about),
       isChained: isSame,
     },
   ];
 }
+
+const jsonOf = ({ json, item }: Image, about: FollowedEntity | undefined): string =>
+  json ?? imageOf(item, about?.omit);
 
 // Without an old image: a text that was changed or removed is not kept, so its changes cannot be summed.
 function textRow(
@@ -174,7 +179,7 @@ function textRow(
   kind: ChangeKind,
   { old, new: current }: Images,
 ): Row[] {
-  const item = current ?? old ?? {};
+  const { item } = current ?? old ?? { item: {} };
   const shown = text!.of(item);
   if (!shown) return [];
   const row = {
@@ -198,7 +203,7 @@ export function snapshotOf(plan: Plan, stored: Attributes, at: number, hasTexts:
   const entity = found?.entity ?? otherEntity;
   const item: Attributes = found?.item ?? stored;
   const [row] = rowOf(plan, { keys: stored, sequence: '', eventId: '', at: new Date(at) }, entity, 'insert', {
-    new: item,
+    new: { item },
   });
   return row ? [{ ...row, kind: 'snapshot', isChained: false }] : [];
 }
