@@ -74,6 +74,10 @@ function ByLink({ portal, link }: { portal: Portal; link: string }) {
   return (
     <>
       <h1>{`Sign in to ${portal.name}`}</h1>
+      <p>
+        Continue only if this link came to you by mail: it signs you in as the person whose address the mail
+        was sent to.
+      </p>
       <button
         type="button"
         className="stak-portal-main"

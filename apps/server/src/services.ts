@@ -153,7 +153,7 @@ function openAccounts(deps: ComposeDeps, services: OpenServices): Accounts {
     allowedOrigins: config.corsOrigins,
     erasers: () => erasersOf(services),
     endAccess: async accountId => {
-      await services.tasks.operations.revokeFeed(accountId);
+      await services.tasks.operations.revokeFeed({ kind: 'account', accountId });
       await services.tenants.revokeTokensOf(accountId);
     },
     checkEndUser: (claims, fresh) =>
@@ -201,6 +201,8 @@ const openTenants = (deps: ComposeDeps, services: OpenServices): Tenants =>
     planOf: services.accounts.readPlan,
     onShareUsed: share => sendPlanNotice(noticeDepsOf(services))(share),
     accountSkills: () => services.agents.accountSkills,
+    endAccess: (tenantId, userId) =>
+      services.tasks.operations.revokeFeed({ kind: 'endUser', tenantId, userId }),
     portal: {
       publicUrl: deps.publicUrl,
       sealer: deps.sealer,
@@ -269,6 +271,7 @@ function openTasks(deps: ComposeDeps, services: OpenServices): OpenServices['tas
     ...baseOf(deps),
     cursors: deps.cursors,
     enterTenant: enterTenantOf(services),
+    lastRevokedAt: tenants.lastRevokedAt,
     publicUrl: deps.publicUrl,
     describeOwner: async owner => {
       if (owner.kind === 'account') return accounts.users.readProfile(owner.accountId);

@@ -79,12 +79,21 @@ describe('a password reset', () => {
     await client.tasks.create({ body: { title: 'before' } });
     const { data: feed } = await client.tasks.replaceFeed();
     return {
+      victimFeedUrl: await takeFeed(client, 'vic'),
       session: client,
       key: as(made.key),
       admin: as(minted.token),
       feedUrl: new URL(new URL(feed.address).pathname, url).href,
     };
   }
+
+  // The calendar of a tenant's user, by a token of theirs that the account minted.
+  async function takeFeed(host: ReturnType<typeof as>, sub: string): Promise<string> {
+    const { data } = await host.tenants.mintToken({ tenant_id, body: { sub, scope: 'tasks:write' } });
+    const { data: feed } = await as(data.token).tasks.replaceFeed();
+    return new URL(new URL(feed.address).pathname, url).href;
+  }
+  const statusOf = async (address: string) => (await fetch(address)).status;
 
   it('gives the owner of a mailbox nothing of a stranger who signed up with its address', async () => {
     const left = await leaveBehind();
@@ -110,13 +119,25 @@ describe('a password reset', () => {
     expect(await codeOf(left.session.accounts.getMe())).toBe(401);
     expect(await codeOf(left.key.accounts.getMe())).toBe(200);
     expect(await codeOf(left.admin.tenants.listUsers({ tenant_id }))).toBe(200);
-    expect((await fetch(left.feedUrl)).status).toBe(200);
+    expect([await statusOf(left.feedUrl), await statusOf(left.victimFeedUrl)]).toEqual([200, 200]);
     expect((await kept.tenants.list({})).data.data).toHaveLength(1);
 
     const owner = await resetPassword(true);
     expect(await codeOf(left.key.accounts.getMe())).toBe(401);
     expect(await codeOf(left.admin.tenants.listUsers({ tenant_id }))).toBe(401);
-    expect((await fetch(left.feedUrl)).status).toBe(404);
+    expect([await statusOf(left.feedUrl), await statusOf(left.victimFeedUrl)]).toEqual([404, 404]);
     expect((await owner.tasks.list({})).data.data).toHaveLength(1);
+    expect(await statusOf(await takeFeed(owner, 'vic'))).toBe(200);
+  });
+
+  it('is not needed to end the calendar of one user: revoked tokens do', async () => {
+    await leaveBehind();
+    const host = await logIn(password);
+    const [ofVic, ofZoe] = [await takeFeed(host, 'vic'), await takeFeed(host, 'zoe')];
+    await host.tenants.revokeTokens({ tenant_id, body: { sub: 'vic' } });
+    expect([await statusOf(ofVic), await statusOf(ofZoe)]).toEqual([404, 200]);
+    // The address is gone, and does not come back when the note of the revocation expires.
+    const { data } = await host.tenants.mintToken({ tenant_id, body: { sub: 'vic', scope: 'tasks:write' } });
+    await expect(as(data.token).tasks.revokeFeed()).rejects.toMatchObject({ code: 'tasks.feed_not_found' });
   });
 });

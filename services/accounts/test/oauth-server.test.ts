@@ -253,6 +253,28 @@ describe('a code', () => {
   });
 });
 
+describe('a code that waits', () => {
+  const waiting = async (person: Parameters<typeof apps.approve>[0]) => {
+    const asked = await apps.ask();
+    const code = (await apps.approve(person, asked.request)).searchParams.get('code')!;
+    return { redeem: () => apps.redeeming(asked, code) };
+  };
+
+  it('ends with the session in which it was approved', async () => {
+    const ann = await apps.signedUp('ann@example.com');
+    const { access_token } = (await (await fixture.logIn('ann@example.com')).json()) as AppTokens;
+    const thief = { ...ann, as: access_token };
+    const [honest, stolen] = [await waiting(ann), await waiting(thief)];
+    const changed = await fixture.call('POST', '/v1/me/password', {
+      as: ann.as,
+      send: { currentPassword: password, newPassword: 'seven green umbrellas' },
+    });
+    expect(changed.status).toBe(204);
+    expect(await errorOf(await stolen.redeem())).toEqual([400, 'invalid_grant']);
+    expect((await honest.redeem()).status).toBe(200);
+  });
+});
+
 describe('a refresh token of an app', () => {
   it('is exchanged for the next one; an old one ends the app', async () => {
     const ann = await apps.signedUp('ann@example.com');

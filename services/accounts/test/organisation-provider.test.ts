@@ -209,6 +209,8 @@ describe('the provider of an organisation', () => {
     });
     const { clientSecret: _, ...same } = { ...provider.client };
     expect((await configure({ ...same, clientSecret: undefined })).status).toBe(200);
+    const elsewhere = { ...same, clientSecret: undefined, issuer: 'https://login.example.com' };
+    expect(await problemOf(await configure(elsewhere))).toEqual([400, 'accounts.provider_refused']);
     const test = () => service.call(owner.token, 'POST', '/v1/organisation/provider/test');
     expect(await (await test()).json()).toMatchObject({ isWorking: true });
     provider.mood = 'garbage';

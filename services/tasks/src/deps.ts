@@ -10,7 +10,7 @@ import {
   type HandlerOf,
   type RouteSpec,
 } from '@stak/http';
-import type { Clock, Hub, Ids, Logger, Owners, Random } from '@stak/kit';
+import type { Clock, Hub, Ids, Logger, MaybePromise, Owners, Random } from '@stak/kit';
 import { type Cursors, type Store, tableErrors } from '@stak/table';
 import type { CommitDeps } from './edit/commit.ts';
 import type { Search, Searcher } from './lists/search.ts';
@@ -30,6 +30,8 @@ export type TasksDeps = {
   // Throws unless the tenant exists, is active and, for an account, belongs to it. Without an answer, the tenant has no
   // account.
   enterTenant(principal: Caller, tenantId: string): Promise<{ readonly account_id: string } | undefined>;
+  // The second until which everything that users of a tenant were given has been revoked; -1 if it has not been.
+  lastRevokedAt?(tenantId: string): MaybePromise<number>;
   // Delivers a due reminder. Must take each key only once.
   remind: Remind;
   // Looks up the name and address for a profile. Undefined if they are unknown.
@@ -43,6 +45,7 @@ export type Deps = CommitDeps & {
   log: Logger;
   cursors: Cursors;
   enterTenant: TasksDeps['enterTenant'];
+  lastRevokedAt: TasksDeps['lastRevokedAt'];
   describeOwner?: DescribeOwner;
   hub: Hub; // wakes event streams, by user
   search: Search;

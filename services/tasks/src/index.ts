@@ -16,6 +16,7 @@ import { createSyncRoutes } from './sync/routes.ts';
 import { todoAppData } from './tables.ts';
 import { revokeFeed } from './users/calendar-feed.ts';
 import { createEraser } from './users/eraser.ts';
+import { type Owner, userIdOf } from './users/owner.ts';
 import { ensureUser, readUser } from './users/profile.ts';
 import { createUserRoutes } from './users/routes.ts';
 
@@ -31,7 +32,7 @@ export type { DescribeOwner, Person } from './users/profile.ts';
 
 export function createTasks(given: TasksDeps) {
   const { store, clock, ids, log, cursors, enterTenant, remind, describeOwner, publicUrl = '' } = given;
-  const { random = systemRandom, owners = unknownOwners(ids) } = given;
+  const { random = systemRandom, owners = unknownOwners(ids), lastRevokedAt } = given;
   const reminderAdded = createNotifier(clock);
   const users = { store, clock, describeOwner };
   const writing = {
@@ -43,7 +44,8 @@ export function createTasks(given: TasksDeps) {
     ensureUser: (userId: string) => ensureUser(users, userId),
   };
   const search = createSearch(writing);
-  const deps: Deps = { ...writing, log, cursors, enterTenant, hub: createHub(clock), search, publicUrl };
+  const hub = createHub(clock);
+  const deps: Deps = { ...writing, log, cursors, enterTenant, lastRevokedAt, hub, search, publicUrl };
 
   return {
     // Paths without a parameter come first: `/v1/tasks/search` is not a task.
@@ -65,10 +67,14 @@ export function createTasks(given: TasksDeps) {
     eraser: createEraser({ store, search }),
     // For other services in the same process. They have to know whose tasks they ask for.
     operations: {
-      async revokeFeed(userId: string) {
-        await revokeFeed(deps, userId).catch(error => {
-          if (!tasksErrors.includes(error) || error.code !== 'tasks.feed_not_found') throw error;
-        });
+      // Of an owner who has one.
+      async revokeFeed(owner: Owner) {
+        try {
+          await revokeFeed(deps, userIdOf(owner));
+        } catch (error) {
+          const hasNone = ['tasks.feed_not_found', 'tasks.user_refused'];
+          if (!tasksErrors.includes(error) || !hasNone.includes(error.code)) throw error;
+        }
       },
       readTimeZone: async (userId: string) => (await readUser(store, userId))?.time_zone ?? 'UTC',
       list: (userId: string, params: ListParams) => listTasks(deps, userId, params),

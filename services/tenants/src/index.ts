@@ -122,6 +122,7 @@ export function createTenants(deps: TenantsDeps) {
       (await deps.store.get(user, { tenant_id, user_id }, { consistent: true }))?.role,
     adminsOf: (tenantId: string) => listAdmins(service, tenantId),
     isTokenRevoked: service.epochs.isRevoked,
+    lastRevokedAt: service.epochs.lastOfAll,
     // The account of a tenant; undefined if it is deleted.
     accountOf: async (tenantId: string) => (await readOpenTenant(service, tenantId))?.account_id,
     payerOf,

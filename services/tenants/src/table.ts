@@ -192,6 +192,7 @@ export const invitation = entity(tenantsKeys, {
     role: z.enum(['admin', 'member']),
     user_id: z.string().describe('the user it will create'),
     token_hash: z.string().describe('SHA-256; the token itself was shown once'),
+    invited_by: z.string().optional().describe('an admin of the tenant: it is void once they are none'),
     created_at: z.string(),
     expires_at: z.string(),
     ttl: z.number().int(),

@@ -191,4 +191,23 @@ describe('other users', () => {
     const again = await mint('anns', 'was', manageScope);
     expect((await call('GET', '/v1/tenants/anns/users', { as: again })).status).toBe(403);
   });
+
+  it('does not come back by an invitation to another address, sent before the demotion', async () => {
+    const invite = async (as: string, email: string): Promise<string> => {
+      const send = { email, role: 'admin', mail: true };
+      expect((await call('POST', '/v1/tenants/anns/invitations', { as, send })).status).toBe(201);
+      return (fixture.mails.at(-1) as { token: string }).token;
+    };
+    const accept = (token: string) =>
+      call('POST', '/v1/invitations/accept', { as: '', send: { token, display_name: 'Other' } });
+    const made = { user_id: 'brief', display_name: 'Brief', role: 'admin' };
+    const { etag } = await call('POST', '/v1/tenants/anns/users', { send: made });
+    const token = await mint('anns', 'brief', manageScope);
+    const [used, kept] = [await invite(token, 'one@example.com'), await invite(token, 'two@example.com')];
+    const ofAccount = await invite('ann', 'three@example.com');
+    expect((await accept(used)).status).toBe(201);
+    await call('PATCH', '/v1/tenants/anns/users/brief', { ifMatch: etag, send: { role: 'member' } });
+    expect(await accept(kept)).toMatchObject({ status: 404, body: { code: 'tenants.invitation_not_found' } });
+    expect((await accept(ofAccount)).status).toBe(201);
+  });
 });

@@ -201,6 +201,7 @@ export async function decideRequest(
         userId: person.userId,
         accountId,
         sessionId,
+        approvedIn: person.credentialId,
         endsAtMs: clock.now() + limits.codeMs,
         expiresAt: now + limits.codeListedS,
       },

@@ -32,6 +32,7 @@ export const authorizationCode = entity(ferryhookKeys, {
     userId: z.string().describe('The person who approved it'),
     accountId: z.string().describe('The organisation that it was approved for'),
     sessionId: z.string().describe('Of the session that it becomes'),
+    approvedIn: z.string().optional().describe('The session in which it was approved: it ends with that'),
     endsAtMs: z.int(),
     usedAtMs: z.int().optional(),
     expiresAt,

@@ -7,6 +7,7 @@ import type { Memberships } from '../organisations/memberships.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Tokens } from '../sessions/tokens.ts';
+import { session } from '../table.ts';
 import { checkResource } from './authorization.ts';
 import { mcpResource, ProtocolError } from './protocol.ts';
 import { describeRedirect } from './redirect-uri.ts';
@@ -68,7 +69,7 @@ async function redeemCode(
     found.endsAtMs > clock.now() &&
     isVerifier(verifier, found.codeChallenge);
   if (!isMeant) throw refused();
-  const { userId, accountId, sessionId, clientName: name, scope } = found;
+  const { userId, accountId, sessionId, approvedIn, clientName: name, scope } = found;
   if (!(await memberships.roleIn(accountId, userId))) throw refused();
   const use = write.update(
     authorizationCode,
@@ -76,16 +77,21 @@ async function redeemCode(
     { set: { usedAtMs: clock.now() } },
     { if: { usedAtMs: is.absent, endsAtMs: is.present } },
   );
+  // A thief who approves an app must not keep it when the owner ends the thief's session, by a new password or otherwise.
+  const approval = approvedIn !== undefined && {
+    'the approval': write.check(session, { userId, sessionId: approvedIn }, { present: true }),
+  };
   const app = { clientId, name, host: describeRedirect(redirectUri), scope };
   try {
     const who = { userId, signedInWith: 'app', origin, within: accountId, sessionId, app } as const;
-    return await sessions.start({ ...who, also: { 'the code': use } });
+    return await sessions.start({ ...who, also: { 'the code': use, ...approval } });
   } catch (error) {
     // Of concurrent uses of a code one succeeds. The others fail at two steps: the code and the session that it became.
     if (failedCondition(error, 'the code')) return endReused(deps, found, origin);
     const { step } = failedStep(error) ?? {};
-    // The person left the organisation, or the account was closed.
-    throw step === 'the user' || step === 'the member' || step === 'the account' ? refused() : error;
+    // The person left the organisation, the account was closed, or the session of the approval has ended.
+    const isOver = ['the user', 'the member', 'the account', 'the approval'].includes(step ?? '');
+    throw isOver ? refused() : error;
   }
 }
 

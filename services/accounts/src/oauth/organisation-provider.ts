@@ -33,7 +33,7 @@ export type OrganisationProviderDeps = OrganisationDeps & { sealer: Sealer; issu
 export type ProviderSettings = {
   issuer: string;
   clientId: string;
-  clientSecret?: string; // keeps the stored one by default
+  clientSecret?: string; // keeps the stored one of the same issuer by default
   domains: string[];
   defaultRole: Exclude<Role, 'owner'>;
 };
@@ -81,8 +81,10 @@ export async function changeProvider(
   if (refusal !== undefined)
     throw refuse('accounts.provider_refused', `The issuer cannot be used: ${refusal}`);
   const before = await readProvider(deps, accountId);
+  // A stored secret is sent to no other issuer: an owner, who may not read it, could name their own.
+  const known = before?.issuer === wanted.issuer ? before.sealedSecret : undefined;
   const sealedSecret =
-    clientSecret === undefined ? before?.sealedSecret : sealer.seal(clientSecret, sealLocation(accountId));
+    clientSecret === undefined ? known : sealer.seal(clientSecret, sealLocation(accountId));
   if (sealedSecret === undefined)
     throw refuse('accounts.provider_refused', 'A new provider needs its client secret.');
   const settings = { accountId, ...wanted, sealedSecret, updatedAt: isoTime(clock.now()) };

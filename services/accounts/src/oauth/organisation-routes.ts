@@ -93,7 +93,9 @@ const routes = {
             .min(1)
             .max(limits.clientChars)
             .optional()
-            .describe('Stored encrypted, and never returned. Without it, the previous secret stays'),
+            .describe(
+              'Stored encrypted, and never returned. Without it, the previous secret of the same issuer stays',
+            ),
           domains: z.array(domain).min(1).max(limits.domains),
           defaultRole: z
             .enum(['admin', 'member', 'viewer'])

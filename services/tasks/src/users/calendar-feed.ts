@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { cutText, yieldToEventLoop } from '@stak/kit';
-import { type NamedStep, type Store, write } from '@stak/table';
+import { type ItemOf, type NamedStep, type Store, write } from '@stak/table';
 import ical, { ICalEventTransparency } from 'ical-generator';
 import { type CommitDeps, commit } from '../edit/commit.ts';
 import { requireVersion } from '../edit/update.ts';
@@ -63,10 +63,10 @@ function changeFeed(
   });
 }
 
-export async function findFeed(store: Store, secret: string): Promise<string> {
+export async function findFeed(store: Store, secret: string): Promise<ItemOf<typeof feed>> {
   const found = await store.get(feed, { feed_hash: hashOf(secret) }, { pattern: 'calendar feed' });
   if (!found) throw feedNotFound();
-  return found.user_id;
+  return found;
 }
 
 // Identifies the state of everything the calendar shows.

@@ -108,8 +108,9 @@ export function createUserRoutes(deps: Deps) {
       return c.body(null, 204);
     }),
     endpoint(showFeed, async c => {
-      const user_id = await findFeed(deps.store, c.req.valid('param').file.replace('.ics', ''));
-      await enterOwner(deps, user_id);
+      const found = await findFeed(deps.store, c.req.valid('param').file.replace('.ics', ''));
+      const { user_id } = found;
+      await enterOwner(deps, found);
       const version = etagOf(await feedVersion(deps, user_id));
       c.header('ETag', version);
       // Calendar programs poll, and there is rarely anything new.
@@ -120,11 +121,17 @@ export function createUserRoutes(deps: Deps) {
   ] as const;
 }
 
-// The calendar of a suspended tenant is not found.
-async function enterOwner(deps: Deps, user_id: string): Promise<void> {
+// The calendar of a suspended tenant is not found, nor one whose address is older than a revocation of all the tenant's
+// tokens: it may be with the person who had those.
+async function enterOwner(
+  deps: Deps,
+  { user_id, created_at }: { user_id: string; created_at: number },
+): Promise<void> {
   const owner = ownerOf(user_id);
   if (owner.kind === 'account') return;
   await enterUser(deps, { ...owner, scope: 'read' }).catch(() => {
     throw feedNotFound();
   });
+  const revokedAt = (await deps.lastRevokedAt?.(owner.tenantId)) ?? -1;
+  if (created_at <= revokedAt) throw feedNotFound();
 }

@@ -237,8 +237,10 @@ export const createAccessRoutes = (deps: Service) =>
       // Ids are generated: a new user with the id of a former one would see what they left.
       refuseFields(principal, body, name => name !== 'user_id');
       const isAdmin = principal.kind === 'endUser';
-      const isMailed = isAdmin || body.mail === true;
-      const { token, ...made } = await createInvitation(deps, entered, body, isMailed);
+      const by = isAdmin
+        ? { isMailed: true, invited_by: principal.userId }
+        : { isMailed: body.mail === true };
+      const { token, ...made } = await createInvitation(deps, entered, body, by);
       c.header('Location', `/v1/tenants/${entered.tenant_id}/invitations/${made.invitation_id}`);
       // The holder of the token becomes the user, so only people who can read mail to that address may get it.
       return c.json({ ...made, token: isAdmin ? '' : token }, 201);

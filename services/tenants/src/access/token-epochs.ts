@@ -16,6 +16,8 @@ export type TokenEpochs = {
   isRevoked: IsTokenRevoked;
   // The second of the last revocation that concerns this user; -1 if there was none.
   lastOf(tenantId: string, userId: string): Promise<number>;
+  // The second of the last revocation of all tokens of the tenant; -1 if there was none.
+  lastOfAll(tenantId: string): MaybePromise<number>;
   // Called after a write of this process, so that it takes effect at once. Other processes notice within a second.
   forgetTenant(tenantId: string): void;
   forgetUser(tenantId: string, userId: string): void;
@@ -70,6 +72,7 @@ export function createTokenEpochs({ store, clock }: Deps): TokenEpochs {
     },
     lastOf: async (tenantId, userId) =>
       Math.max(await readTenant(tenantId), await readUser(tenantId, userId)),
+    lastOfAll: tenantId => load(ofTenants, tenantId, () => readTenant(tenantId), false),
     forgetTenant: tenantId => ofTenants.delete(tenantId),
     forgetUser: (tenantId, userId) => ofUsers.delete(userKey(tenantId, userId)),
     forgetSession: session => ofSessions.delete(session),

@@ -44,6 +44,7 @@ export async function revokeTokens(
   if (user_id !== undefined) {
     await deps.store.put(tokenEpoch, epochItem(deps, tenant_id, user_id), { pattern: 'revoke tokens' });
     deps.epochs.forgetUser(tenant_id, user_id);
+    await deps.endAccess?.(tenant_id, user_id);
     return { revoked_until };
   }
   const change = { set: { tokens_revoked_at: secondOf(deps.clock) } };

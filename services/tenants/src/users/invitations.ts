@@ -1,13 +1,13 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { PageRequest } from '@stak/http';
-import { failedCondition, type ItemOf, write } from '@stak/table';
+import { failedCondition, type ItemOf, type NamedStep, write } from '@stak/table';
 import { type EnteredTenant, readOpenTenant, suspended } from '../access/gate.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { mailedBrand } from '../portal/branding.ts';
 import type { NewInvitation } from '../schema.ts';
-import { invitation, invitationsOfTenant } from '../table.ts';
+import { invitation, invitationsOfTenant, user } from '../table.ts';
 import { checkRoom, roomFor, usersCounted } from '../tenants/counts.ts';
 import {
   addUser,
@@ -21,11 +21,11 @@ import {
 } from './users.ts';
 
 type InvitationItem = ItemOf<typeof invitation>;
-export type Invitation = Omit<InvitationItem, 'token_hash' | 'ttl'>;
+export type Invitation = Omit<InvitationItem, 'token_hash' | 'ttl' | 'invited_by'>;
 
 const dayMs = 24 * 60 * 60 * 1000;
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
-const show = ({ token_hash: _, ttl: __, ...shown }: InvitationItem): Invitation => shown;
+const show = ({ token_hash: _, ttl: __, invited_by: ___, ...shown }: InvitationItem): Invitation => shown;
 
 // One open invitation for each address: its id is derived from it, so that it is found when the user is erased.
 export const invitationIdOf = (tenant_id: string, email: string): string =>
@@ -40,7 +40,7 @@ export async function createInvitation(
   deps: Service,
   entered: EnteredTenant,
   body: NewInvitation,
-  isMailed: boolean,
+  { isMailed, invited_by }: { isMailed: boolean; invited_by?: string },
 ): Promise<Invitation & { token: string }> {
   const { store, clock, ids, portal } = deps;
   const { tenant_id } = entered;
@@ -60,6 +60,7 @@ export async function createInvitation(
     role: body.role,
     user_id: body.user_id ?? ids.next('u'),
     token_hash: hashOf(secret),
+    ...(invited_by !== undefined && { invited_by }),
     created_at: timestampOf(clock.now()),
     expires_at: timestampOf(expiresMs),
     ttl: Math.floor(expiresMs / 1000),
@@ -115,7 +116,7 @@ export async function acceptInvitation(
   if (!entered) throw noInvitation();
   if (entered.status === 'suspended') throw suspended();
 
-  const { user_id, email, role } = found;
+  const { user_id, email, role, invited_by } = found;
   const rest = { display_name, channel_identities: {}, preferences: {}, custom_properties: {} };
   const item = newUserItem(deps, { ...rest, tenant_id, user_id, email, role });
   const use = write.delete(
@@ -123,13 +124,20 @@ export async function acceptInvitation(
     { tenant_id, invitation_id },
     { ifPresent: true, if: { token_hash: found.token_hash } },
   );
+  // An admin who is none any more must not come back by an invitation to another address of theirs.
+  const isAdmin = { present: true, if: { role: 'admin' as const } } as const;
+  const inviter: NamedStep[] =
+    invited_by === undefined
+      ? []
+      : [['the inviter', write.check(user, { tenant_id, user_id: invited_by }, isAdmin)]];
   try {
-    const steps = [['use the invitation', use] as const, ...creationSteps(item)];
+    const steps: NamedStep[] = [['use the invitation', use], ...inviter, ...creationSteps(item)];
     await reserve(deps, tenant_id, { ...rest, email }, () =>
       addUser(deps, entered, steps, 'accept an invitation'),
     );
   } catch (error) {
-    throw failedCondition(error)?.step === 'use the invitation' ? noInvitation() : refusalOf(error);
+    const { step } = failedCondition(error) ?? {};
+    throw step === 'use the invitation' || step === 'the inviter' ? noInvitation() : refusalOf(error);
   }
   return { user: userOf(item), invitation: show(found), account_id: entered.account_id };
 }

@@ -169,7 +169,7 @@ function ProviderForm({ settings, onSaved }: FormProps) {
         <PasswordInput
           name="clientSecret"
           label="Client secret"
-          description={settings ? 'Leave empty to keep the present one' : undefined}
+          description={settings ? 'Leave empty to keep the present one of the same issuer' : undefined}
           required={settings === null}
           autoComplete="off"
           error={complaints.clientSecret}
