@@ -12,8 +12,21 @@ export type Tool = {
     idempotentHint: boolean;
     openWorldHint: boolean;
   };
+  needs: { scope?: string; endUserScope?: string }; // of a key, and of a user's token
   request(input: Record<string, unknown>): { path: string; init: RequestInit };
 };
+
+const scopes: readonly string[] = ['read', 'write', 'admin']; // each includes the ones before it
+
+// Whether a caller may use a tool: an assistant is not offered what would be refused.
+export function isWithin(caller: { kind?: string; scope?: string }, { needs }: Pick<Tool, 'needs'>): boolean {
+  const { kind, scope = '' } = caller;
+  if (kind !== 'endUser') return scopes.indexOf(needs.scope ?? 'read') <= scopes.indexOf(scope);
+  const { endUserScope } = needs;
+  // Tokens from before scopes had a service hold one word, which the operation judges.
+  const isHeld = endUserScope === 'any' || scope.split(' ').includes(endUserScope ?? '');
+  return endUserScope !== undefined && (isHeld || scopes.includes(scope));
+}
 
 // Operations that are useful to assistants. Not included: keys, billing, erasure, and streams.
 const operations = [
@@ -58,8 +71,13 @@ const operations = [
 ] as const;
 
 type Parameter = { name: string; in: string; required?: boolean; schema?: Schema; description?: string };
+// What they do is not limited to what is stored here.
+const reachesOutside = new Set<string>(['agents.sendMessage', 'webhooks.replayEvent']);
+
 type Operation = {
   operationId?: string;
+  'x-scope'?: string;
+  'x-end-user-scope'?: string;
   summary?: string;
   description?: string;
   parameters?: readonly Parameter[];
@@ -95,7 +113,7 @@ const nameOf = (operationId: string): string =>
   operationId.replace('.', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
 function toTool(path: string, method: string, operation: Operation, document: Document): Tool {
-  const { operationId = '', summary = '', description, parameters = [] } = operation;
+  const { operationId = '', summary = '', description, parameters = [], 'x-scope': scope } = operation;
   const given = parameters.filter(one => one.in === 'path' || one.in === 'query');
   const body = operation.requestBody?.content?.['application/json']?.schema;
   const takesKey = parameters.some(
@@ -107,7 +125,8 @@ function toTool(path: string, method: string, operation: Operation, document: Do
   if (body) properties.body = body;
   if (takesKey) properties.idempotency_key = idempotencyKey;
   const required = given.filter(one => one.required || one.in === 'path').map(({ name }) => name);
-  const isRead = method === 'GET';
+  if (body && operation.requestBody?.required !== false) required.push('body');
+  const isRead = method === 'GET' || scope === 'read'; // a query may be a POST
   return {
     name: nameOf(operationId),
     title: summary,
@@ -116,20 +135,49 @@ function toTool(path: string, method: string, operation: Operation, document: Do
       {
         type: 'object',
         properties,
-        required: [...required, ...(body && operation.requestBody?.required !== false ? ['body'] : [])],
+        required,
         additionalProperties: false,
       },
       document,
     ),
     annotations: {
       readOnlyHint: isRead,
-      destructiveHint: method === 'DELETE',
+      destructiveHint: ['DELETE', 'PATCH', 'PUT'].includes(method), // not only additions
       idempotentHint: isRead || method === 'PUT' || method === 'DELETE',
-      openWorldHint: false,
+      openWorldHint: reachesOutside.has(operationId),
     },
-    request: input => requestOf(path, method, given, input),
+    needs: { scope, endUserScope: operation['x-end-user-scope'] },
+    request(input) {
+      checkArguments(input, Object.keys(properties), required);
+      return requestOf(path, method, given, input);
+    },
   };
 }
+
+// An argument that is ignored is worse than an error: `tasks_list` with the status of a task would list the others. The
+// operation itself checks the values, and the body.
+function checkArguments(
+  input: Record<string, unknown>,
+  names: readonly string[],
+  required: readonly string[],
+): void {
+  const known = names.length === 0 ? 'It takes none.' : `It takes ${names.join(', ')}.`;
+  const unknown = Object.keys(input).filter(name => !names.includes(name));
+  if (unknown.length > 0)
+    throw new ToolInputError(`There is no argument ${unknown.slice(0, 5).map(quote).join(', ')}. ${known}`);
+  const missing = required.filter(name => input[name] === undefined);
+  if (missing.length > 0)
+    throw new ToolInputError(`The argument ${missing.map(quote).join(', ')} is missing. ${known}`);
+  for (const [name, value] of Object.entries(input))
+    if (name !== 'body' && typeof value === 'object' && value !== null && !isPlainList(value))
+      throw new ToolInputError(`${quote(name)} cannot be an object.`);
+  if (input.idempotency_key !== undefined && typeof input.idempotency_key !== 'string')
+    throw new ToolInputError('"idempotency_key" must be a text.');
+}
+
+const quote = (name: string): string => JSON.stringify(name.slice(0, 100));
+const isPlainList = (value: object): boolean =>
+  Array.isArray(value) && value.every(one => typeof one !== 'object' || one === null);
 
 function requestOf(
   path: string,

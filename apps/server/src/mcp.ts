@@ -4,7 +4,7 @@ import { parseUrl } from '@stak/kit';
 import { designDoc } from '@stak/table';
 import { designs } from './designs.ts';
 import { isLoopback } from './loopback.ts';
-import { readTools, type Tool, ToolInputError } from './mcp-tools.ts';
+import { isWithin, readTools, type Tool, ToolInputError } from './mcp-tools.ts';
 import { version } from './version.ts';
 
 // The Model Context Protocol over Streamable HTTP: the API's own operations as tools, called with the caller's
@@ -91,7 +91,10 @@ export function mountMcp(
         if (!again.ok) return again;
       }
       tools ??= readTools(path => app.request(path));
-      return answer(c.req.raw, messages, await tools, call);
+      const caller = (await known.json()) as Parameters<typeof isWithin>[0];
+      const all = await tools;
+      const offered = all.filter(tool => isWithin(caller, tool));
+      return answer(c.req.raw, messages, { all, offered }, call);
     });
   });
 }
@@ -108,7 +111,7 @@ function parseMessages(body: Uint8Array): unknown {
 async function answer(
   request: Request,
   messages: unknown,
-  tools: readonly Tool[],
+  { all, offered }: { all: readonly Tool[]; offered: readonly Tool[] },
   call: Call,
 ): Promise<Response> {
   const [{ Server }, { WebStandardStreamableHTTPServerTransport }, types] = await Promise.all([
@@ -121,7 +124,7 @@ async function answer(
     { capabilities: { tools: {}, resources: {} } },
   );
   server.setRequestHandler(types.ListToolsRequestSchema, () => ({
-    tools: tools.map(({ name, title, description, inputSchema, annotations }) => ({
+    tools: offered.map(({ name, title, description, inputSchema, annotations }) => ({
       name,
       title,
       description,
@@ -130,7 +133,7 @@ async function answer(
     })),
   }));
   server.setRequestHandler(types.CallToolRequestSchema, async ({ params }) => {
-    const tool = tools.find(({ name }) => name === params.name);
+    const tool = all.find(({ name }) => name === params.name);
     if (!tool)
       throw new types.McpError(
         types.ErrorCode.InvalidParams,

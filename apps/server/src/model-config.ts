@@ -4,11 +4,14 @@ import type { Variables } from './config.ts';
 
 // The part of the configuration about models and their costs.
 
-const price = /^(?<model>.+)=(?<input>\d+(?:\.\d+)?)\/(?<output>\d+(?:\.\d+)?)$/;
+const price =
+  /^(?<model>.+)=(?<input>\d+(?:\.\d+)?)\/(?<output>\d+(?:\.\d+)?)(?:\/(?<cached>\d+(?:\.\d+)?))?$/;
 
 const spend = /^(?<whose>[a-z][\w-]*)=(?:unlimited|(?<usd>\d+(?:\.\d+)?))$/;
 export const prices = z.array(
-  z.string().regex(price, 'must be model=in/out, like anthropic/claude-sonnet-4-5=3/15'),
+  z
+    .string()
+    .regex(price, 'must be model=in/out or model=in/out/cached, like anthropic/claude-sonnet-4-5=3/15/0.3'),
 );
 export const spending = z.array(
   z.string().regex(spend, 'must be plan=dollars, account=dollars or plan=unlimited, like pro=20'),
@@ -50,8 +53,9 @@ export function readModels(data: Variables): ModelsConfig {
   const { STAK_MODEL: chosen, STAK_MODEL_FALLBACK: fallback, STAK_MODEL_MAX_TOKENS: maxTokens } = data;
   const { STAK_EMBEDDING_MODEL: embedding } = data;
   const prices = data.STAK_MODEL_PRICES.map(text => {
-    const { model = '', input, output } = price.exec(text)?.groups ?? {};
-    return [model, { input: Number(input), output: Number(output) }] as const;
+    const { model = '', input, output, cached } = price.exec(text)?.groups ?? {};
+    const ofCached = cached === undefined ? {} : { cached: Number(cached) };
+    return [model, { input: Number(input), output: Number(output), ...ofCached }] as const;
   });
   return {
     ...(anthropicKey && { anthropic: { apiKey: anthropicKey } }),

@@ -1,5 +1,5 @@
 import type { Accounts, ShownEntry, StorageNotice } from '@stak/accounts';
-import type { ApprovalRequest, SpendShare } from '@stak/agents';
+import type { ApprovalRequest, SpendShare, ToolsRequest } from '@stak/agents';
 import { endpoint, json, route } from '@stak/http';
 import { type Inbox, inboxErrors } from '@stak/inbox';
 import { type Clock, cutText, type Logger } from '@stak/kit';
@@ -239,6 +239,24 @@ export const sendApproval =
     };
     for (const { tenant, uid, key } of await decidersOf(deps, request))
       await sendNotice(deps.post, tenant, 'approvals', { uid, ...notice, key });
+  };
+
+// To the account: whoever owns a server of tools can rewrite what a model is told about them.
+export const sendToolsNotice =
+  ({ post, accountOf }: Pick<ApprovalDeps, 'post' | 'accountOf'>) =>
+  async ({ tenant_id, server, tools, key }: ToolsRequest): Promise<void> => {
+    const uid = await accountOf(tenant_id);
+    if (uid === undefined) return;
+    await sendNotice(post, ownTenant, 'approvals', {
+      uid,
+      title: `Tools of the MCP server ${server} have changed`,
+      body: cutText(
+        `Agents of ${tenant_id} no longer use ${tools.join(', ')}, until you have read and accepted the new definitions.`,
+        argumentChars,
+      ),
+      category: 'approval',
+      key,
+    });
   };
 
 // There is nothing to decide any more: the message is redacted for all recipients.

@@ -41,6 +41,7 @@ import {
   sendReminder,
   sendSpendNotice,
   sendStorageNotice,
+  sendToolsNotice,
   sendUsageNotice,
   withdrawApproval,
 } from './notices.ts';
@@ -310,6 +311,7 @@ function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
     roleOf: tenants.roleOf,
     askApproval: sendApproval(approvals),
     withdrawApproval: withdrawApproval(approvals),
+    askAboutTools: sendToolsNotice(approvals),
     audit: accounts.audit.record,
     ports: skillPorts({ tasks, inbox, webhooks, lake: deps.lake && (() => services.lake!) }),
   });

@@ -117,6 +117,57 @@ test('it uses them with the rights of the key’s owner', async () => {
   await client.close();
 }, 60_000);
 
+test('it is told of arguments that a tool does not take, instead of getting something else', async () => {
+  const client = await open();
+  const { tools } = await client.listTools();
+  await call(client, 'tasks_create', { body: { title: 'Open' } });
+  for (const { name } of tools) {
+    const wrong = await call(client, name, { no_such_argument: 'x' });
+    expect([name, wrong.isError, wrong.text]).toEqual([
+      name,
+      true,
+      expect.stringContaining('There is no argument "no_such_argument"'),
+    ]);
+  }
+  const listed = await call(client, 'tasks_list', { status: 'completed' });
+  expect(listed).toMatchObject({ isError: true, text: expect.stringContaining('limit') });
+  const missing = await call(client, 'tasks_get');
+  expect(missing).toMatchObject({ isError: true, text: expect.stringContaining('"task_id" is missing') });
+  for (const limit of [{ most: 1 }, [{ most: 1 }]])
+    expect(await call(client, 'tasks_list', { limit })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('"limit" cannot be an object'),
+    });
+  const key = { body: { title: 'No' }, idempotency_key: 5 };
+  expect(await call(client, 'tasks_create', key)).toMatchObject({ isError: true });
+  await client.close();
+}, 60_000);
+
+test('tools say what they do', async () => {
+  const client = await open();
+  const { tools } = await client.listTools();
+  const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
+  expect(hints.lake_query).toMatchObject({
+    readOnlyHint: true,
+    destructiveHint: false,
+    openWorldHint: false,
+  });
+  expect(hints.tasks_update).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+  expect(hints.tasks_create).toMatchObject({ readOnlyHint: false, destructiveHint: false });
+  expect(hints.webhooks_replay_event).toMatchObject({ readOnlyHint: false, openWorldHint: true });
+  expect(hints.agents_send_message).toMatchObject({ readOnlyHint: false, openWorldHint: true });
+  await client.close();
+}, 60_000);
+
+test('a read-only key is offered nothing that writes', async () => {
+  const client = await open(await createKey('read'));
+  const { tools } = await client.listTools();
+  const names = tools.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['tasks_list', 'lake_query']));
+  expect(tools.filter(({ annotations }) => !annotations?.readOnlyHint)).toEqual([]);
+  await client.close();
+}, 60_000);
+
 test('a read-only key only reads, and a key is required', async () => {
   const client = await open(await createKey('read'));
   expect((await call(client, 'tasks_list')).isError).toBe(false);

@@ -91,6 +91,25 @@ export type AccountsReadOrganisationData = {
   manages: Array<'owner' | 'admin' | 'member' | 'viewer'>;
 };
 
+export type AgentsAcceptMcpToolsData = {
+  name: string;
+  url: string;
+  header_names: Array<string>;
+  tools: Array<{
+    name: string;
+    skill: string;
+    description: string;
+    hash: string;
+    is_changed: boolean;
+    accepted_description: string | null;
+  }>;
+  skipped: Array<{ name: string; reason: string }>;
+  tools_at: string;
+  error: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
 export type AgentsChangeMemorySettingsData = {
   is_declined: boolean;
   memory_summary: string | null;
@@ -152,18 +171,6 @@ export type AgentsGetCustomSkillData = {
   secret?: string;
 };
 
-export type AgentsGetMcpServerData = {
-  name: string;
-  url: string;
-  header_names: Array<string>;
-  tools: Array<{ name: string; skill: string; description: string }>;
-  skipped: Array<{ name: string; reason: string }>;
-  tools_at: string;
-  error: string | null;
-  created_at: string;
-  updated_at: string;
-};
-
 export type AgentsGetReplyData = {
   message_id: string;
   conversation_id: string;
@@ -199,6 +206,7 @@ export type AgentsGetTenantUsageData = {
     input_tokens: number;
     output_tokens: number;
     cost_usd: number;
+    reserved_usd: number;
   };
   days: Array<{
     date: string;
@@ -208,6 +216,7 @@ export type AgentsGetTenantUsageData = {
     input_tokens: number;
     output_tokens: number;
     cost_usd: number;
+    reserved_usd: number;
   }>;
 };
 
@@ -1478,6 +1487,16 @@ export type ApiTypes = {
   };
   /** Withdraw an invitation. For: session, scope admin. */
   'accounts.withdrawInvitation': { args: { invitationId: string }; data: undefined };
+  /** Accept the changed tools of an MCP server. For: account, scope admin. */
+  'agents.acceptMcpTools': {
+    args: { tenant_id: string; name: string; body: { tools: Array<{ name: string; hash: string }> } };
+    data: AgentsAcceptMcpToolsData;
+  };
+  /** Stop the answer in progress. For: user, scope write. */
+  'agents.cancelAnswer': {
+    args: { tenant_id: string; conversation_id: string };
+    data: { cancelled: Array<string> };
+  };
   /** Opt out of being remembered, or edit the summary. For: user, scope write. */
   'agents.changeMemorySettings': {
     args: {
@@ -1545,7 +1564,7 @@ export type ApiTypes = {
   /** Get a custom skill. For: account, scope read. */
   'agents.getCustomSkill': { args: { tenant_id: string; name: string }; data: AgentsGetCustomSkillData };
   /** Get an MCP server and its tools. For: account, scope read. */
-  'agents.getMcpServer': { args: { tenant_id: string; name: string }; data: AgentsGetMcpServerData };
+  'agents.getMcpServer': { args: { tenant_id: string; name: string }; data: AgentsAcceptMcpToolsData };
   /** Get the memory settings and summary of a user. For: user, scope read. */
   'agents.getMemorySettings': {
     args: { tenant_id: string; user_id: string };
@@ -1638,7 +1657,7 @@ export type ApiTypes = {
   /** List the MCP servers of a tenant. For: account, scope read. */
   'agents.listMcpServers': {
     args: { tenant_id: string; limit?: number; cursor?: string };
-    data: { data: Array<AgentsGetMcpServerData>; next_cursor: string | null };
+    data: { data: Array<AgentsAcceptMcpToolsData>; next_cursor: string | null };
   };
   /** List what is remembered about a user. For: user, scope read. */
   'agents.listMemory': {
@@ -1711,7 +1730,7 @@ export type ApiTypes = {
   /** Create or update an MCP server. For: account, scope admin. */
   'agents.putMcpServer': {
     args: { tenant_id: string; name: string; body: { url: string; headers?: { [name: string]: string } } };
-    data: AgentsGetMcpServerData;
+    data: AgentsAcceptMcpToolsData;
   };
   /** Say whether an answer was good. For: user, scope write. */
   'agents.rateAnswer': {
@@ -1724,7 +1743,7 @@ export type ApiTypes = {
     data: AgentsListMessagesDataDataItem;
   };
   /** Refresh the tools of an MCP server. For: account, scope write. */
-  'agents.refreshMcpServer': { args: { tenant_id: string; name: string }; data: AgentsGetMcpServerData };
+  'agents.refreshMcpServer': { args: { tenant_id: string; name: string }; data: AgentsAcceptMcpToolsData };
   /** Rename a conversation. For: user, scope write. */
   'agents.renameConversation': {
     args: { tenant_id: string; conversation_id: string; body: { title: string } };
@@ -1767,6 +1786,7 @@ export type ApiTypes = {
         }>;
         trigger?: string;
         user_id?: string;
+        cancel_on_disconnect?: boolean;
         [name: string]: unknown;
       };
     };
@@ -3548,6 +3568,15 @@ export const operations = {
   'accounts.verifyEmail': { method: 'POST', path: '/v1/me/verification/finish', body: 'json' },
   'accounts.whoAmI': { method: 'GET', path: '/v1/whoami' },
   'accounts.withdrawInvitation': { method: 'DELETE', path: '/v1/invitations/{invitationId}' },
+  'agents.acceptMcpTools': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/mcp-servers/{name}/accept',
+    body: 'json',
+  },
+  'agents.cancelAnswer': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/cancel',
+  },
   'agents.changeMemorySettings': {
     method: 'PATCH',
     path: '/v1/tenants/{tenant_id}/users/{user_id}/memory-settings',

@@ -13,3 +13,4 @@ export type {
   OutboundResult,
 } from './outcome.ts';
 export type { Resolve } from './resolver.ts';
+export { readRetryAfter } from './retry-after.ts';

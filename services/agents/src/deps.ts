@@ -12,6 +12,7 @@ import type { SkillPorts } from './skills/built-in.ts';
 import type { Skill } from './skills/skill.ts';
 import type { Hub } from './streaming/live-answers.ts';
 import type { ConversationKey } from './turns/lease.ts';
+import type { UnsavedAnswer } from './turns/run-turn.ts';
 import type { CountMessage } from './usage/counter.ts';
 
 export type Entered = {
@@ -42,6 +43,9 @@ export type ApprovalRequest = {
   expires_at: string;
 };
 
+// Tools of an MCP server that have changed, and are disabled until somebody accepts them.
+export type ToolsRequest = { tenant_id: string; server: string; tools: readonly string[]; key: string };
+
 // How much is used of what an account may spend on models a day.
 export type SpendShare = { account_id: string; date: string; percent: number; limitUsd: number };
 
@@ -69,6 +73,8 @@ export type AgentsDeps = {
   askApproval?(request: ApprovalRequest): Promise<void>;
   // Called at least once when it was decided or can no longer be decided: withdraws the request.
   withdrawApproval?(request: ApprovalRequest): Promise<void>;
+  // Called at least once, with the same key, when tools of an MCP server have changed.
+  askAboutTools?(request: ToolsRequest): Promise<void>;
   audit?: Audit; // writes a line into the audit trail of an account
   // Whether an account may store this many more bytes. Without it, always.
   hasRoom?(accountId: string, bytes: number): Promise<boolean>;
@@ -100,6 +106,7 @@ export type Service = {
   readonly roleOf: NonNullable<AgentsDeps['roleOf']>;
   readonly askApproval: NonNullable<AgentsDeps['askApproval']>;
   readonly withdrawApproval: NonNullable<AgentsDeps['withdrawApproval']>;
+  readonly askAboutTools: NonNullable<AgentsDeps['askAboutTools']>;
   readonly audit: Audit;
   readonly hasRoom: NonNullable<AgentsDeps['hasRoom']>;
   readonly models: Models | undefined;
@@ -110,6 +117,7 @@ export type Service = {
   readonly channels: ChannelKinds;
   readonly isStoreLocal: boolean;
   readonly conversationMemory: ConversationMemory;
+  readonly unsavedAnswers: RecentMap<string, UnsavedAnswer>; // by conversation
   readonly countMessage: CountMessage;
   readonly notifier: Notifier; // notified when there is work for the worker
   readonly memoryNotifier: Notifier; // notified when there is something to summarise

@@ -15,10 +15,13 @@ import { readHead } from './conversations/reads.ts';
 import type { Service } from './deps.ts';
 import * as limits from './limits.ts';
 import { mcpServer, mcpServersOfTenant } from './mcp/table.ts';
+import { eraseForgotten } from './memory/forgotten.ts';
 import { declineMemory, factsOf } from './memory/memory.ts';
 import {
   choicesOfTenant,
   factVector,
+  forgotten,
+  forgottenOfTenant,
   memoriesOfTenant,
   memoriesOfUser,
   memory,
@@ -69,6 +72,7 @@ async function eraseUser(service: Service, tenant_id: string, user_id: string): 
   if (deleted > 0) return 'more';
   await declineMemory(service, { tenant_id, user_id });
   await store.delete(memoryChoice, { tenant_id, user_id });
+  await eraseForgotten(service, { tenant_id, user_id });
   const days = await store.query(daysOfUser, { tenant_id, user_id }, page);
   await store.batchWrite(
     days.items.map(item => write.delete(userDay, item)),
@@ -91,8 +95,9 @@ async function eraseTenant(service: Service, tenant_id: string): Promise<Erased>
     store.query(channelsOfTenant, { tenant_id }, page),
     store.query(noticesOfTenant, { tenant_id }, page),
     store.query(mcpServersOfTenant, { tenant_id }, page),
+    store.query(forgottenOfTenant, { tenant_id }, page),
   ]);
-  const [usage, memories, choices, skills, channels, notices, mcpServers] = found;
+  const [usage, memories, choices, skills, channels, notices, mcpServers, forgottenTexts] = found;
   for (const channel of channels.items) await eraseSecrets(service, channel);
   const steps = [
     ...usage.items.map(one =>
@@ -106,6 +111,7 @@ async function eraseTenant(service: Service, tenant_id: string): Promise<Erased>
     ...skills.items.map(item => write.delete(customSkill, item)),
     ...channels.items.map(item => write.delete(tenantChannel, item)),
     ...mcpServers.items.map(item => write.delete(mcpServer, item)),
+    ...forgottenTexts.items.map(item => write.delete(forgotten, item)),
     ...notices.items.map(item => write.delete(notice, item)),
     ...counted.map(of => write.delete(creation, { tenant_id, of })),
   ];

@@ -36,5 +36,7 @@ export const agentErrors = defineErrors({
 export const noConversation = () =>
   agentErrors.create('agents.conversation_not_found', 'Conversation not found.');
 export const noMessage = () => agentErrors.create('agents.message_not_found', 'Message not found.');
+export const isCleared = (error: unknown): boolean =>
+  agentErrors.includes(error) && error.code === 'agents.conversation_cleared';
 export const cleared = () =>
   agentErrors.create('agents.conversation_cleared', 'The conversation was cleared in the meantime.');

@@ -28,7 +28,7 @@ import { createConversationShards } from './turns/due-shards.ts';
 import { createMemoryWorker, createTurnWorker, runDue } from './turns/worker.ts';
 import { createMessageCounter } from './usage/counter.ts';
 
-export type { AgentsDeps, ApprovalRequest, FindChannelUser, SpendShare } from './deps.ts';
+export type { AgentsDeps, ApprovalRequest, FindChannelUser, SpendShare, ToolsRequest } from './deps.ts';
 export { agentErrors } from './errors.ts';
 export { createModels, type Models, type ModelsConfig } from './models/models.ts';
 export type { ProviderName } from './models/providers.ts';
@@ -85,6 +85,7 @@ function createService(deps: AgentsDeps): Service {
     roleOf: deps.roleOf ?? (async () => undefined),
     askApproval: deps.askApproval ?? (async () => {}),
     withdrawApproval: deps.withdrawApproval ?? (async () => {}),
+    askAboutTools: deps.askAboutTools ?? (async () => {}),
     audit: deps.audit ?? (async () => {}),
     hasRoom: deps.hasRoom ?? (async () => true),
     models: deps.models,
@@ -100,6 +101,7 @@ function createService(deps: AgentsDeps): Service {
     },
     isStoreLocal: deps.isStoreLocal ?? deps.peers !== undefined,
     conversationMemory: createConversationMemory(),
+    unsavedAnswers: createRecentMap(limits.unsavedAnswers),
     countMessage: createMessageCounter({ store }),
     notifier: createNotifier(clock),
     memoryNotifier: createNotifier(clock),

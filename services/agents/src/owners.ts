@@ -2,7 +2,7 @@ import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
 import { approval, pausedTurn } from './approvals/table.ts';
 import { channelSecrets, notice, tenantChannel } from './channels/table.ts';
 import { mcpServer } from './mcp/table.ts';
-import { factVector, memory, memoryChoice, memoryJob, turnVector } from './memory/table.ts';
+import { factVector, forgotten, memory, memoryChoice, memoryJob, turnVector } from './memory/table.ts';
 import { customSkill } from './skills/table.ts';
 import {
   accountDay,
@@ -39,6 +39,7 @@ export const agentOwners = [
   ownedByKey(creation, byTenant),
   ownedByKey(memory, byTenant),
   ownedByKey(memoryChoice, byTenant),
+  ownedByKey(forgotten, byTenant),
   ownedByKey(memoryJob, byTenant),
   ownedByKey(turnVector, byTenant),
   ownedByKey(factVector, byTenant),

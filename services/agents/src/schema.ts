@@ -90,6 +90,9 @@ const figures = {
   usage: z.strictObject({ input_tokens: z.int(), output_tokens: z.int() }),
   cost_usd: z.number(),
 };
+export const cancelledShape = z.strictObject({
+  cancelled: z.array(z.string()).describe('The ids of the messages whose answer was stopped'),
+});
 const feedback = z.strictObject({
   rating: z.enum(ratings).describe('Whether the answer was good'),
   comment: z.string().nullable().describe('What was good or bad about it'),
@@ -180,7 +183,12 @@ const dayFields = {
   model_turns: z.int(),
   input_tokens: z.int(),
   output_tokens: z.int(),
-  cost_usd: z.number(),
+  cost_usd: z.number().describe('What was spent on models, in US dollars.'),
+  reserved_usd: z
+    .number()
+    .describe(
+      'What is reserved beside it: for answers in progress, or by a process that died before it could say what an answer cost.',
+    ),
 };
 export const usageShape = z.strictObject({
   from: date,
@@ -258,6 +266,17 @@ export const mcpServerDraft = z.strictObject({
     .optional()
     .describe('Sent with every request, such as `authorization`'),
 });
+export const acceptedTools = z.strictObject({
+  tools: z
+    .array(
+      z.strictObject({
+        name: z.string().max(limits.mcpToolNameChars).describe('Its name on the server'),
+        hash: z.string().max(100).describe('The `hash` of the definition that you have seen'),
+      }),
+    )
+    .min(1)
+    .max(limits.mcpTools),
+});
 export const mcpServerShape = z.strictObject({
   name: z.string(),
   url: z.string(),
@@ -270,6 +289,11 @@ export const mcpServerShape = z.strictObject({
         name: z.string(),
         skill: z.string().describe('Its name in the settings and for models'),
         description: z.string(),
+        hash: z.string().describe('Of its description, parameters and hints'),
+        is_changed: z
+          .boolean()
+          .describe('The definition is another one than was accepted: it is disabled until it is accepted'),
+        accepted_description: z.string().nullable().describe('Of a changed tool: the description before'),
       }),
     )
     .describe('Tools that can be enabled'),

@@ -1,9 +1,12 @@
+import { hashParts } from '@stak/http';
 import { type FollowerOptions, isImported, type Subscription, subscribe } from '@stak/streams';
 import type { ItemOf } from '@stak/table';
 import { approval } from './approvals/table.ts';
 import { mergeExternalWrites } from './conversations/external-writes.ts';
 import { isExternal } from './conversations/reads.ts';
 import type { ApprovalRequest, Service } from './deps.ts';
+import { changedTools } from './mcp/servers.ts';
+import { mcpServer } from './mcp/table.ts';
 import { conversation, message } from './table.ts';
 import { conversations } from './tables.ts';
 
@@ -34,6 +37,21 @@ export const createSubscriptions = (service: Service): Subscription[] => [
     async handle(change) {
       const { old, new: item } = change;
       if (item ? isExternal(item) : old !== undefined) await mergeExternalWrites(service, item ?? old!);
+    },
+  }) as unknown as Subscription,
+  subscribe({
+    name: 'agents-mcp-tools',
+    table: conversations,
+    entities: [mcpServer],
+    async handle({ old, new: item }) {
+      if (!item || isImported(item)) return;
+      const before = new Set(old ? changedTools(old).map(({ hash }) => hash) : []);
+      const changed = changedTools(item).filter(({ hash }) => !before.has(hash));
+      if (changed.length === 0) return;
+      const { tenant_id, name: server } = item;
+      const tools = changed.map(({ name }) => name);
+      const key = `${tenant_id}.${server}.${changed.map(({ hash }) => hash).join('.')}`;
+      await service.askAboutTools({ tenant_id, server, tools, key: hashParts(key) });
     },
   }) as unknown as Subscription,
   // Notifies those who may decide, and withdraws the notice after the decision, the expiry or the deletion. Repeated,

@@ -87,6 +87,11 @@ export const state = entity(conversationsKeys, {
     waiting: z.set(z.string()).optional().describe('ids of messages without an answer'),
     waiting_count: z.number().int(),
     attempts: z.number().int().optional().describe('turns that failed in a row'),
+    retry_at: z
+      .number()
+      .int()
+      .optional()
+      .describe('millisecond before which a failed turn, or a rejected reply, is not tried again'),
     paused: z.string().optional().describe('the turn that waits for an approval, or has started to act'),
     paused_until: z.number().int().optional().describe('millisecond at which it continues'),
     reply: z.string().optional().describe("JSON: an answer on its way to a channel's API"),
@@ -171,6 +176,8 @@ export const message = entity(conversationsKeys, {
     reply_to: z.string().optional().describe('JSON: the channel’s address for the answer'),
     granted: z.string().optional().describe("what the sender's token may do"),
     reserved_on: z.string().optional().describe('the day whose quota it counts against'),
+    cancelled_at: z.number().int().optional().describe('millisecond at which its answer was stopped'),
+    regenerates: z.boolean().optional().describe('its answer replaces that of the last turn'),
     epoch: z.number().int().optional(),
     seq: z.number().int().optional(),
     reason: z.string().optional(),
@@ -187,6 +194,7 @@ const figures = {
   input_tokens: z.number().int().optional(),
   output_tokens: z.number().int().optional(),
   spend_micros: z.number().int().optional().describe('spent, and reserved for what is under way'),
+  reserved_micros: z.number().int().optional().describe('of that, what is reserved and not spent'),
   ttl: z.number().int().optional(),
 };
 

@@ -19,6 +19,7 @@ import {
   choicesOfTenant,
   dueMemoryJobs,
   factVector,
+  forgotten,
   memoriesOfTenant,
   memoriesOfUser,
   memory,
@@ -108,6 +109,6 @@ export const conversations = defineTable(conversationsKeys, {
 
 // The design document stores memory in the table of tenants.
 export const tenantsWithMemory = extendTable(tenants, {
-  entities: [memory, memoryChoice],
+  entities: [memory, memoryChoice, forgotten],
   queries: [memoriesOfUser, memoriesOfTenant, choicesOfTenant],
 });

@@ -38,6 +38,7 @@ describe('another tenant', () => {
     'agents.putCustomSkill': { description: 'x', url: 'https://example.com/' },
     'agents.testCustomSkill': { arguments: {} },
     'agents.putMcpServer': { url: 'http://127.0.0.1:9/mcp' },
+    'agents.acceptMcpTools': { tools: [{ name: 'x', hash: 'x' }] },
     'agents.changeMemorySettings': { is_declined: true },
     'agents.editMemory': { summary: 'x' },
     'agents.putChannelCredentials': { signing_secret: 'x', bot_token: 'x' },

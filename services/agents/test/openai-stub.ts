@@ -4,16 +4,23 @@ import type { AddressInfo } from 'node:net';
 type Chunk = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads from a request, it names itself.
 type Asked = any;
+type Usage = {
+  prompt_tokens: number;
+  completion_tokens: number;
+  prompt_tokens_details?: { cached_tokens: number };
+};
 // What the server does with one request: events, a status, or nothing at all any more.
 export type Behaviour = (asked: Asked, stream: Stream) => void | Promise<void>;
 export type Stream = {
   text(...parts: string[]): void;
   think(text: string): void;
   call(name: string, args: string, id?: string): void;
-  finish(reason?: string, usage?: { prompt_tokens: number; completion_tokens: number }): void;
+  finish(reason?: string, usage?: Usage): void;
+  raw(text: string): void; // as it is, instead of a chunk
   refuse(status: number, headers?: Record<string, string>, message?: string): void;
   fail(message: string): void; // in the middle of an answer
   breakOff(): void;
+  onGone(work: () => void): void; // the caller has closed the connection
 };
 
 // A server that speaks OpenAI's protocol, one behaviour for each request, the last one for all that follow.
@@ -70,11 +77,16 @@ function streamOf(response: ServerResponse): Stream {
       );
       response.end('data: [DONE]\n\n');
     },
+    raw(text) {
+      begin();
+      response.write(text);
+    },
     refuse(status, headers = {}, message = 'no') {
       response.writeHead(status, { 'Content-Type': 'application/json', ...headers });
       response.end(JSON.stringify({ error: { message, type: 'refused' } }));
     },
     fail: message => void response.end(`data: ${JSON.stringify({ error: { message, type: message } })}\n\n`),
     breakOff: () => void response.destroy(),
+    onGone: work => void response.on('close', work),
   };
 }

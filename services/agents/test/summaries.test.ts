@@ -234,6 +234,26 @@ describe('an idle conversation', () => {
     expect(await memories()).toMatchObject([{ summary: 'Oslo.' }]);
   });
 
+  it('has not failed to be summarised if its server stopped, which does not wait for the model', async () => {
+    const { fixture, given, memories, onSummary } = await open([{ summary: 'Oslo.' }]);
+    await sayAs(fixture, 'I live in Oslo');
+    for (let stops = 0; stops < 4; stops++) {
+      onSummary(() => new Promise(() => {})); // it is not finished
+      const stopping = new AbortController();
+      await fixture.clock.advance(11 * 60_000);
+      const running = fixture.agents.workers.map(worker => worker.run(stopping.signal));
+      await until(() => given.length === stops + 1);
+      stopping.abort();
+      await Promise.all(running);
+      const [job] = (await everyItem(fixture.target)).filter(({ sk }) => sk === 'MEMORYJOB');
+      expect(job).toMatchObject({ attempts: 0 });
+      expect(job).not.toHaveProperty('fence');
+    }
+    onSummary(async () => {});
+    await fallQuiet(fixture);
+    expect(await memories()).toMatchObject([{ summary: 'Oslo.' }]);
+  });
+
   it('is remembered once if its process dies after the model has answered', async () => {
     const { fixture, given, memories, models } = await open([
       { summary: 'Oslo.', facts: [{ fact: 'Lives in Oslo.', turn: 1 }] },

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineSkill } from '../src/index.ts';
 import {
+  advanceUntil,
   conversationPath,
   type Fixture,
   openFixture,
@@ -198,16 +199,37 @@ describe('a turn', () => {
     process.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
     const first = say(process, 'c', 'slow', { key: 'k1' });
     await gate.reached;
-    busy = 1;
+    busy = Number.POSITIVE_INFINITY;
     gate.open();
-    await until(async () => (await stateOf()).fence === undefined);
+    for (let s = 0; s < 200 && (await stateOf()).fence !== undefined; s++) await fixture.clock.advance(1_000);
+    expect(await stateOf()).not.toHaveProperty('fence');
     expect((await stateOf()).attempts).toBeUndefined();
+    busy = 0;
     await fixture.clock.advance(15_000);
     await settle(process);
     const { status, body } = await first;
     expect([status, body.reply?.content]).toEqual([200, 'Done slowly.']);
     expect((await say(process, 'c', 'slow', { key: 'k1' })).body).toEqual(body);
     expect(await turnsOf()).toHaveLength(1);
+    expect(gate.calls()).toBe(1); // the answer was made, and is not made again
+  });
+
+  it('is written by the process that made it, as soon as the store takes it', async () => {
+    let busy = 0;
+    const client = busyWhen(fixture.target.client, name => name === 'transactWrite' && busy-- > 0);
+    const process = openProcess(fixture.target, { clock: fixture.clock, client, skills: [gate.skill] });
+    process.tenants.get('acme')!.settings = { enabled_skills: ['slow'] };
+    const first = say(process, 'c', 'slow');
+    await gate.reached;
+    busy = 40;
+    gate.open();
+    let isOver = false;
+    first.finally(() => {
+      isOver = true;
+    });
+    await advanceUntil(fixture, () => isOver);
+    expect((await first).body.reply.content).toBe('Done slowly.');
+    expect([gate.calls(), (await turnsOf()).length]).toEqual([1, 1]);
   });
 
   it('has not failed if its server was stopping', async () => {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createModels, defineSkill } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
-import { conversationPath, type Fixture, openFixture, say, settle } from './agents-fixture.ts';
+import { conversationPath, type Fixture, openFixture, say, settle, until } from './agents-fixture.ts';
 import { openWire, type Reply, wires } from './provider-wires.ts';
 
 // The transport that `useChat` uses, as it comes, and the reader that makes its messages.
@@ -49,11 +49,11 @@ async function openChat(
   return fixture;
 }
 
-const transportOf = (fixture: Fixture, options: { user_id?: string; as?: string } = {}) =>
+const transportOf = (fixture: Fixture, options: { user_id?: string; as?: string; body?: object } = {}) =>
   new DefaultChatTransport({
     api: `http://localhost${conversationPath('c')}/ui`,
     headers: { Authorization: `Bearer ${options.as ?? 'acme'}` },
-    body: options.user_id === undefined ? {} : { user_id: options.user_id },
+    body: { ...options.body, ...(options.user_id !== undefined && { user_id: options.user_id }) },
     fetch: async (input, init) =>
       fixture.app.request(String(input), init as RequestInit, { remoteAddress: '203.0.113.7' }),
   });
@@ -172,15 +172,91 @@ describe("the AI SDK's chat transport", () => {
     expect([status, headers.get('content-type')]).toEqual([204, null]);
   });
 
+  it('is told that files cannot be sent', async () => {
+    const fixture = await openChat([]);
+    const file = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' } as const;
+    const message: UIMessage = {
+      ...question('What is this?'),
+      parts: [file, { type: 'text', text: 'What?' }],
+    };
+    await expect(send(fixture, [message])).rejects.toThrow(/Files cannot be sent/);
+    expect((await fixture.call('GET', conversationPath('c'))).status).toBe(404);
+  });
+
+  it('begins a conversation of an end user with any id, which is theirs alone', async () => {
+    const fixture = await openChat([wire.text('Noon.'), wire.text('Night.'), wire.text('One.')]);
+    await say(fixture, 'c', 'hello', { user_id: 'carl' }); // the id is taken by somebody else
+    const ids: unknown[] = [];
+    for (const as of ['acme~ann', 'acme~bob', 'acme~ann']) {
+      const message = await last(
+        await send(fixture, [question('What time is it?', `q${ids.length}`)], { as }),
+      );
+      ids.push((message.metadata as { conversation_id: string }).conversation_id);
+    }
+    expect(ids[0]).toBe(ids[2]);
+    expect(new Set([...ids, 'c']).size).toBe(3);
+    const ofAnn = await fixture.call('GET', '/v1/tenants/acme/conversations', { as: 'acme~ann' });
+    expect(ofAnn.body.data).toMatchObject([{ conversation_id: ids[0], turns: 2 }]);
+    expect(await transportOf(fixture, { as: 'acme~ann' }).reconnectToStream({ chatId: 'c' })).toBeNull();
+    expect((await fixture.call('GET', conversationPath('c'))).body.turns).toBe(1);
+  });
+
+  it('replaces the last answer when it regenerates it', async () => {
+    const fixture = await openChat([wire.text('Noon.'), wire.text('One.'), wire.text('Two.')]);
+    await last(await send(fixture, [question('What is one?', 'q0')]));
+    const asked = [question('What time is it?')];
+    await last(await send(fixture, asked));
+    const again = () =>
+      transportOf(fixture).sendMessages({
+        trigger: 'regenerate-message',
+        chatId: 'c',
+        messageId: undefined,
+        messages: asked,
+        abortSignal: undefined,
+      });
+    expect(textsOf(await last(await again()))).toEqual(['Two.']);
+    const { data } = (await fixture.call('GET', `${conversationPath('c')}/messages`)).body;
+    expect(data.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2]);
+    expect(data[1].messages.at(-1).content).toEqual([{ type: 'text', text: 'Two.' }]);
+    const { body } = await fixture.call('GET', conversationPath('c'));
+    expect(body.turns).toBe(2);
+    expect(JSON.stringify(body.messages)).not.toContain('One.');
+    // The first message finds the answer there is now.
+    expect(textsOf(await last(await send(fixture, asked)))).toEqual(['Two.']);
+  });
+
+  it('stops the answer with the stream, if it says so', async () => {
+    const { open, opened } = gate();
+    const call = { id: 'a1', name: 'lookup', input: { word: 'tea' } };
+    const fixture = await openChat([wire.calls(call), wire.text('Tea.')], () => opened.then(() => ({})));
+    const leaving = new AbortController();
+    const transport = transportOf(fixture, { body: { cancel_on_disconnect: true } });
+    const stream = await transport.sendMessages({
+      trigger: 'submit-message',
+      chatId: 'c',
+      messageId: undefined,
+      messages: [question('What is tea?')],
+      abortSignal: leaving.signal,
+    });
+    const reader = stream.getReader();
+    await reader.read();
+    await reader.cancel();
+    leaving.abort();
+    await until(async () => {
+      const { body } = await fixture.call('GET', `${conversationPath('c')}/messages`);
+      return body.data?.[0]?.rule === 'cancelled';
+    });
+    open();
+  });
+
   it('gets the error', async () => {
     const fixture = await openChat([{ status: 401, body: '{}' }]);
     await expect(last(await send(fixture, [question('What now?')]))).rejects.toThrow(
       'the provider answered 401',
     );
     await expect(send(fixture, [question(' ')])).rejects.toThrow('agents.message_refused');
-    await say(fixture, 'c', 'hello', { user_id: 'ann' });
-    await expect(send(fixture, [question('hello', 'q2')], { as: 'acme~bob' })).rejects.toThrow(
-      'agents.conversation_not_found',
+    await expect(send(fixture, [question('hello', 'q2')], { as: 'globex' })).rejects.toThrow(
+      'tenants.not_found',
     );
   });
 

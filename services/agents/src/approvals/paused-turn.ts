@@ -1,10 +1,11 @@
-import { type ItemOf, is, isRefused, type NamedStep, ref, write } from '@stak/table';
+import { failedCondition, type ItemOf, is, isRefused, type NamedStep, ref, write } from '@stak/table';
 import type { Message } from '../conversations/message-format.ts';
 import { type Service, timestampOf, ttlAfter } from '../deps.ts';
 import { agentErrors, cleared } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { state } from '../table.ts';
-import { type ConversationKey, dueAt, type Held, keyOfConversation } from '../turns/lease.ts';
+import { message, state } from '../table.ts';
+import { AnswerCancelled } from '../turns/cancel.ts';
+import { type ConversationKey, dueAt, dueWhenFree, type Held, keyOfConversation } from '../turns/lease.ts';
 import { approval, pausedTurn } from './table.ts';
 
 export type ApprovalItem = ItemOf<typeof approval>;
@@ -64,18 +65,25 @@ export async function pauseTurn(
   if (Buffer.byteLength(item.messages) + Buffer.byteLength(item.calls) > limits.turnBytes)
     throw agentErrors.create('agents.model_failed', 'The turn is too large to wait for an approval.');
   const nowMs = service.clock.now();
+  const firstMessage = { ...held.key, message_id: progress.message_ids[0]! }; // stopped with the others, or not at all
   const asked = progress.calls.filter(call => call.approval_id !== undefined);
   const untilMs = Math.floor(nowMs + hours * 60 * 60_000);
   const approvals = asked.map(call => newApproval(held, progress, call, nowMs, untilMs));
   const isWaiting = approvals.length > 0;
-  const due = dueAt(service, held.key, reply ? nowMs : untilMs);
-  const dueMs = isWaiting ? { paused_until: untilMs, ...due } : {};
+  const owed = reply ?? held.state.reply;
+  const paused = { paused: progress.turn_id, paused_until: untilMs };
+  const dueMs = dueWhenFree({ ...held.state, ...paused, reply: owed, ...(reply && { retry_at: 0 }) }, nowMs);
+  const rest = isWaiting ? { paused_until: untilMs, ...dueAt(service, held.key, dueMs) } : {};
+  const leaving = [
+    ...(['fence', 'leased_until', 'attempts'] as const),
+    ...(owed === reply ? (['retry_at'] as const) : []),
+  ];
   const settle = write.update(
     state,
     held.key,
     {
-      set: { paused: progress.turn_id, paused_until: Math.floor(nowMs), ...dueMs, ...(reply && { reply }) },
-      ...(isWaiting && { remove: ['fence', 'leased_until', 'attempts'] as const }),
+      set: { paused: progress.turn_id, paused_until: Math.floor(nowMs), ...rest, ...(reply && { reply }) },
+      ...(isWaiting && { remove: leaving }),
     },
     { if: { fence: held.fence, epoch: held.state.epoch } },
   );
@@ -84,14 +92,19 @@ export async function pauseTurn(
       [
         ['the state', settle],
         ['the turn', write.put(pausedTurn, item)],
+        [
+          'the message',
+          write.check(message, firstMessage, { present: true, if: { cancelled_at: is.absent } }),
+        ],
         ...approvals.map((one): NamedStep => [one.approval_id, write.put(approval, one, { ifAbsent: true })]),
       ],
       { pattern: 'pause a turn' },
     );
   } catch (error) {
+    if (failedCondition(error, 'the message')) throw new AnswerCancelled();
     throw isRefused(error) ? cleared() : error;
   }
-  held.state = { ...held.state, paused: progress.turn_id, paused_until: Math.floor(nowMs), ...dueMs };
+  held.state = { ...held.state, paused: progress.turn_id, paused_until: Math.floor(nowMs), ...rest };
   if (isWaiting) {
     held.isReleased = true;
     service.notifier.notify();

@@ -1,14 +1,14 @@
-import type { HeaderPair } from '@stak/outbound';
+import { type HeaderPair, readRetryAfter } from '@stak/outbound';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import type { Outcome } from './channel.ts';
-import { readJson } from './signatures.ts';
+import { asObject, asText, readJson } from './signatures.ts';
 
 export type Called = { status: number; json: Readonly<Record<string, unknown>>; retryMs?: number };
 
 // Calls a provider's API with the guarded client: URLs of a tenant's channel may come from a message.
 export async function callJson(
-  { outbound }: Service,
+  { outbound, clock }: Service,
   url: string,
   headers: readonly HeaderPair[],
   body: unknown,
@@ -26,10 +26,16 @@ export async function callJson(
     timeoutMs: limits.replyMs,
   });
   if (!result.ok) return { failed: result.reason };
-  const retryAfter = Number(result.headers.find(([name]) => name === 'retry-after')?.[1]);
-  const retryMs = retryAfter > 0 ? retryAfter * 1000 : undefined;
-  return { status: result.status, json: readJson(result.body), retryMs };
+  const json = readJson(result.body);
+  const asked = result.headers.find(([name]) => name === 'retry-after')?.[1];
+  // Telegram says it in the body only.
+  const { retry_after } = asObject(json.parameters);
+  const retryMs = readRetryAfter(asked ?? asText(retry_after), clock.now());
+  return { status: result.status, json, retryMs };
 }
+
+// Slack's words, with status 200.
+const busy = new Set(['ratelimited', 'internal_error', 'service_unavailable', 'request_timeout']);
 
 // Busy, or temporarily broken: can be retried. Any other refusal is permanent.
 export function judge(
@@ -38,7 +44,8 @@ export function judge(
 ): Outcome {
   if ('failed' in called) return { ok: false, retryMs: 0, reason: called.failed };
   const { status, json, retryMs = 0 } = called;
-  if (status === 429 || status >= 500) return { ok: false, retryMs, reason: `it answered ${status}` };
+  const isBusy = status === 429 || status >= 500 || busy.has(asText(json.error));
+  if (isBusy) return { ok: false, retryMs, reason: `it answered ${status}` };
   if (status >= 200 && status < 300 && isFine(json)) return { ok: true };
   return { ok: false, reason: `it answered ${status}` };
 }

@@ -1,4 +1,4 @@
-import { cutText } from '@stak/kit';
+import { cutText, doubledMs } from '@stak/kit';
 import { askInChannel } from '../approvals/channel-question.ts';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -16,7 +16,8 @@ export type ReplyAddress = {
   to: Record<string, string>;
 };
 // `asks` is a turn that waits for an approval: if the channel has buttons, they are shown instead of the text.
-type Reply = ReplyAddress & { text: string; attempts: number; asks?: string };
+// `since` is the time of the first attempt, once that has failed.
+type Reply = ReplyAddress & { text: string; attempts: number; since?: number; asks?: string };
 
 export const sayUnavailable = 'I could not answer this. Please try again later.';
 
@@ -44,12 +45,12 @@ export function replyTo(waiting: readonly MessageItem[], text: string, asks?: st
   return to && writeReply(to, text, asks);
 }
 
-// Undefined when it is sent, or given up. After a crash right after sending it is sent twice: channels cannot be asked.
+// Undefined when it is sent, or given up: if the provider rejects it for good, or for a whole day. After a crash right after sending it is sent twice: channels cannot be asked.
 export async function sendReply(
   service: Service,
   key: ConversationKey,
   text: string,
-): Promise<{ reply: string; delayMs: number } | undefined> {
+): Promise<{ reply: string; untilMs: number } | undefined> {
   const reply = JSON.parse(text) as Reply;
   const { tenant_id, type, channel_id, attempts } = reply;
   const opened = await openSecrets(service, { type, channel_id });
@@ -64,7 +65,12 @@ export async function sendReply(
     { tenant_id, type, channel_id, attempts, reason: outcome.reason },
     'the channel rejected a reply',
   );
-  if (outcome.retryMs === undefined || attempts + 1 >= limits.replyAttempts) return undefined;
-  const delayMs = Math.max(outcome.retryMs, limits.replyRetryMs * 2 ** attempts);
-  return { reply: JSON.stringify({ ...reply, attempts: attempts + 1 }), delayMs };
+  const nowMs = service.clock.now();
+  const { since = nowMs } = reply;
+  const lastMs = since + limits.replyHours * 60 * 60_000;
+  if (outcome.retryMs === undefined || nowMs >= lastMs) return undefined;
+  const delays = { firstMs: limits.replyRetryMs, mostMs: limits.replyRetryMostMs };
+  const delayMs = Math.max(outcome.retryMs, doubledMs(attempts + 1, delays));
+  const next = { ...reply, attempts: attempts + 1, since } satisfies Reply;
+  return { reply: JSON.stringify(next), untilMs: Math.floor(Math.min(nowMs + delayMs, lastMs)) };
 }

@@ -3,6 +3,7 @@ import { showWaiting } from '../approvals/list.ts';
 import type { Service } from '../deps.ts';
 import { agentErrors, noConversation } from '../errors.ts';
 import { followAnswer } from '../streaming/event-stream.ts';
+import { cancelAnswers } from '../turns/cancel.ts';
 import { awaitAnswer, sendMessage } from '../turns/send-message.ts';
 import { findConversation, resolveUser } from './access.ts';
 import {
@@ -77,6 +78,13 @@ export const createConversationRoutes = (service: Service) =>
       const { user_id } = await findConversation(service, caller, key);
       await clearConversation(service, key, user_id);
       return c.body(null, 204);
+    }),
+    endpoint(routes.cancel, async c => {
+      const caller = c.get('principal');
+      const key = c.req.valid('param');
+      await service.enterTenant(caller, key.tenant_id);
+      await findConversation(service, caller, key);
+      return c.json({ cancelled: await cancelAnswers(service, key) }, 200);
     }),
     endpoint(routes.turns, async c => {
       const caller = c.get('principal');

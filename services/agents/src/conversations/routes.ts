@@ -95,6 +95,21 @@ export const clear = route({
   responses: { 204: empty() },
   problems: found,
 });
+export const cancel = route({
+  ...user,
+  method: 'post',
+  path: `${one}/cancel`,
+  operationId: 'agents.cancelAnswer',
+  reaches: 'nothing',
+  audit: false,
+  scope: 'write',
+  summary: 'Stop the answer in progress',
+  description:
+    'Stops the answer to every message that waits in the conversation, also one that waits for an approval. The model is no longer asked, in whichever process that happens, also after a crash. What it has said by then becomes the answer, with the rule `cancelled`; calls that were not made are not made any more.',
+  request: { params },
+  responses: { 200: json(schema.cancelledShape) },
+  problems: found,
+});
 export const turns = route({
   ...user,
   method: 'get',

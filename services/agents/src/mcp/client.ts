@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { cutText } from '@stak/kit';
 import type { HeaderPair, Outbound } from '@stak/outbound';
 import * as limits from '../limits.ts';
-import { OutcomeUnknown } from '../skills/skill.ts';
+import { OutcomeUnknown, refusalOf } from '../skills/skill.ts';
 
 export type McpAddress = { url: string; headers: Readonly<Record<string, string>> };
 export type McpReach = { outbound: Outbound; signal: AbortSignal; timeoutMs: number };
@@ -79,8 +79,7 @@ function guardedFetch({ url }: McpAddress, { outbound, signal, timeoutMs }: McpR
     });
     if (!result.ok && result.isSent) throw new OutcomeUnknown(`it did not answer (${result.reason})`);
     if (!result.ok) throw new Error(`it could not be reached (${result.reason})`);
-    if (method === 'POST' && (result.status < 200 || result.status > 299))
-      throw new Error(`it answered ${result.status}`);
+    if (method === 'POST' && (result.status < 200 || result.status > 299)) throw refusalOf(result.status);
     if (result.truncated) throw new OutcomeUnknown(`it answered with more than ${limits.mcpBytes} bytes`);
     checkMessages(Buffer.from(result.body).toString());
     const headers = new Headers(result.headers.map(([name, value]): [string, string] => [name, value]));
@@ -113,8 +112,18 @@ function countCommas(json: string): number {
   return commas;
 }
 
+type Issues = { issues: readonly { path: readonly PropertyKey[]; message: string }[] };
+
+// The first thing that is wrong, in words: the message of such an error is a page of JSON.
+export function describeIssue({ issues: [first] }: Issues): string {
+  const { path = [], message = 'it cannot be read' } = first ?? {};
+  return path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;
+}
+
 // The part of an error that helps users of the server.
 export function describeMcpError(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const isInvalid = Array.isArray(Object(error).issues);
+  const invalid = isInvalid ? `its answer is not valid: ${describeIssue(error as Issues)}` : undefined;
+  const text = invalid ?? (error instanceof Error ? error.message : String(error));
   return cutText(text.replace(/\s+/g, ' '), 300) || 'it failed';
 }

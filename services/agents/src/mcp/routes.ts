@@ -13,6 +13,7 @@ import {
 import type { Service } from '../deps.ts';
 import * as schema from '../schema.ts';
 import {
+  acceptTools,
   deleteMcpServer,
   getMcpServer,
   type McpServer,
@@ -83,10 +84,25 @@ const routes = {
     scope: 'write',
     summary: 'Refresh the tools of an MCP server',
     description:
-      'The list is refreshed once an hour while the tools are in use. If the server does not respond, the previous list stays and `error` says why.',
+      'The list is refreshed once an hour while the tools are in use. If the server does not respond, the previous list stays and `error` says why. A tool whose definition has changed is disabled until it is accepted.',
     request: { params },
     responses: { 200: json(schema.mcpServerShape) },
     problems: found,
+  }),
+  accept: route({
+    ...own,
+    method: 'post',
+    path: `${onePath}/accept`,
+    operationId: 'agents.acceptMcpTools',
+    reaches: 'nothing',
+    audit: true,
+    scope: 'admin',
+    summary: 'Accept the changed tools of an MCP server',
+    description:
+      'A tool whose description, parameters or hints change is disabled until its new definition is accepted. Send the `hash` of each tool as it was listed; if the definition has changed since, the request is refused.',
+    request: { params, body: json(schema.acceptedTools) },
+    responses: { 200: json(schema.mcpServerShape) },
+    problems: [...found, 'agents.mcp_server_refused'],
   }),
   remove: route({
     ...own,
@@ -107,7 +123,11 @@ const show = (server: McpServer) => ({
   name: server.name,
   url: server.url,
   header_names: server.header_names,
-  tools: toolsOf(server).map(({ name, skill, description }) => ({ name, skill, description })),
+  tools: toolsOf(server).map(({ name, skill, description, hash = '', changedFrom }) => ({
+    ...{ name, skill, description, hash },
+    is_changed: changedFrom !== undefined,
+    accepted_description: changedFrom ?? null,
+  })),
   skipped: skippedOf(server),
   tools_at: server.tools_at,
   error: server.error ?? null,
@@ -144,6 +164,13 @@ export const createMcpRoutes = (service: Service) =>
       await service.enterTenant(c.get('principal'), tenant_id);
       const server = await getMcpServer(service, tenant_id, name);
       return c.json(show(await refreshTools(service, server, c.req.raw.signal)), 200);
+    }),
+    endpoint(routes.accept, async c => {
+      const { tenant_id, name } = c.req.valid('param');
+      await service.enterTenant(c.get('principal'), tenant_id);
+      const server = await acceptTools(service, { tenant_id, name }, c.req.valid('json').tools);
+      c.header('ETag', etagOf(server.version));
+      return c.json(show(server), 200);
     }),
     endpoint(routes.remove, async c => {
       const { tenant_id, name } = c.req.valid('param');

@@ -12,7 +12,7 @@ import { OutcomeUnknown, type Skill, type SkillScope } from '../skills/skill.ts'
 import { retryOnConflict } from '../turns/conflict-retry.ts';
 import { describeMcpError, type McpAddress, withMcpServer } from './client.ts';
 import { mcpServer, mcpServersOfTenant } from './table.ts';
-import { type McpTool, readTools, type SkippedTool, type ToolList } from './tools.ts';
+import { type McpTool, type Pins, pinTools, readTools, type SkippedTool, type ToolList } from './tools.ts';
 
 export type McpServer = ItemOf<typeof mcpServer>;
 export type McpDraft = { url: string; headers?: Readonly<Record<string, string>> };
@@ -22,6 +22,9 @@ const sealLocation = (tenant_id: string, name: string) =>
   `conversations MCP#${tenant_id} SERVER#${name} headers`;
 
 export const toolsOf = ({ tools }: Pick<McpServer, 'tools'>) => JSON.parse(tools) as McpTool[];
+export const pinsOf = ({ pins = '{}' }: Pick<McpServer, 'pins'>) => JSON.parse(pins) as Pins;
+export const changedTools = (server: Pick<McpServer, 'tools'>): McpTool[] =>
+  toolsOf(server).filter(({ changedFrom }) => changedFrom !== undefined);
 export const skippedOf = ({ skipped }: Pick<McpServer, 'skipped'>) => JSON.parse(skipped) as SkippedTool[];
 
 // The tools are listed before anything is stored, so that a wrong URL is reported now.
@@ -57,7 +60,7 @@ export async function putMcpServer(
       ...(header_names.length > 0 && {
         headers: sealer.seal(JSON.stringify(headers), sealLocation(tenant_id, name)),
       }),
-      ...listed(list, at),
+      ...listed(list, at, before),
       created_at: before?.created_at ?? at,
       updated_at: at,
     };
@@ -69,11 +72,16 @@ export async function putMcpServer(
 }
 
 const refused = (why: string) => agentErrors.create('agents.mcp_server_refused', why);
-const listed = ({ tools, skipped }: ToolList, tools_at: string) => ({
-  tools: JSON.stringify(tools),
-  skipped: JSON.stringify(skipped),
-  tools_at,
-});
+function listed(list: ToolList, tools_at: string, before: McpServer | undefined) {
+  const earlier = { tools: before ? toolsOf(before) : [], pins: before ? pinsOf(before) : {} };
+  const { tools, skipped, pins } = pinTools(list, earlier);
+  const texts = {
+    tools: JSON.stringify(tools),
+    skipped: JSON.stringify(skipped),
+    pins: JSON.stringify(pins),
+  };
+  return { ...texts, tools_at };
+}
 
 async function checkCount({ store }: Service, tenant_id: string): Promise<void> {
   const { items } = await store.query(mcpServersOfTenant, { tenant_id }, { limit: limits.mcpServers });
@@ -124,10 +132,32 @@ export async function refreshTools(
   const { tenant_id, name, url } = server;
   const at = timestampOf(service.clock.now());
   const change = await listTools(service, name, { url, headers: openHeaders(service, server) }, signal).then(
-    list => ({ set: listed(list, at), remove: ['error'] as const }),
+    list => ({ set: listed(list, at, server), remove: ['error'] as const }),
     error => ({ set: { tools_at: at, error: describeMcpError(error) } }),
   );
   return service.store.update(mcpServer, { tenant_id, name }, change, { ifVersion: server.version });
+}
+
+// Enables changed tools again, as an administrator has seen them: a definition that has changed since is not accepted.
+export async function acceptTools(
+  service: Service,
+  { tenant_id, name }: { tenant_id: string; name: string },
+  accepted: readonly { name: string; hash: string }[],
+): Promise<McpServer> {
+  return retryOnConflict(service, async () => {
+    const server = await getMcpServer(service, tenant_id, name);
+    const pins = pinsOf(server);
+    const hashes = new Map(accepted.map(one => [one.name, one.hash]));
+    const tools = toolsOf(server);
+    const stale = accepted.find(one => !tools.some(tool => tool.name === one.name && tool.hash === one.hash));
+    if (stale) throw refused(`The definition of ${stale.name} is another one by now. Read the tools again.`);
+    for (const { name, hash } of accepted) pins[name] = hash;
+    const after = tools.map(({ changedFrom, ...tool }) =>
+      changedFrom === undefined || hashes.has(tool.name) ? tool : { ...tool, changedFrom },
+    );
+    const set = { tools: JSON.stringify(after), pins: JSON.stringify(pins) };
+    return service.store.update(mcpServer, { tenant_id, name }, { set }, { ifVersion: server.version });
+  });
 }
 
 export async function getMcpServer({ store }: Service, tenant_id: string, name: string): Promise<McpServer> {
@@ -144,7 +174,7 @@ export async function deleteMcpServer({ store }: Service, tenant_id: string, nam
   }
 }
 
-// The tools of all servers of a tenant. An old list is read again in the background: no turn waits for it.
+// The tools of all servers of a tenant, as they were accepted. An old list is read again in the background: no turn waits for it.
 export async function readMcpSkills(service: Service, tenant_id: string): Promise<Skill[]> {
   const { items } = await service.store.query(
     mcpServersOfTenant,
@@ -154,7 +184,11 @@ export async function readMcpSkills(service: Service, tenant_id: string): Promis
   for (const server of items)
     if (service.clock.now() - Date.parse(server.tools_at) > limits.mcpListKeptMs)
       refreshLater(service, server);
-  return items.flatMap(server => toolsOf(server).map(tool => toSkill(service, server, tool)));
+  return items.flatMap(server =>
+    toolsOf(server)
+      .filter(({ changedFrom }) => changedFrom === undefined)
+      .map(tool => toSkill(service, server, tool)),
+  );
 }
 
 const refreshing = new WeakMap<Service, Set<string>>();

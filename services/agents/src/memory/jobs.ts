@@ -27,6 +27,7 @@ import {
   release,
 } from '../turns/lease.ts';
 import { turnPrincipal } from '../turns/run-turn.ts';
+import { readForgotten } from './forgotten.ts';
 import { type Fact, factsOf, fitFacts, hasDeclined, type MemoryItem, newestFirst } from './memory.ts';
 import { askForSummary, extractSummary, type Known, type Learnt, turnsThatFit } from './summaries.ts';
 import { dueMemoryJobs, memoriesOfUser, memory, memoryChoice, memoryJob } from './table.ts';
@@ -131,9 +132,11 @@ export async function runMemoryJob(
     () => late.abort(new Error(`A summary took longer than ${limits.stallMs} ms`)),
     () => {},
   );
+  // A server that stops does not wait for a model: the job is put back, and is no failed attempt.
+  const signal = AbortSignal.any([late.signal, stopping]);
   try {
     const attributes = { 'gen_ai.conversation.id': key.conversation_id };
-    await inSpan('summarise conversation', { attributes }, () => remember(service, job, late.signal));
+    await inSpan('summarise conversation', { attributes }, () => remember(service, job, signal));
   } catch (error) {
     service.log.warn({ err: error, ...key }, 'a conversation was not summarised');
     const retryMs = service.clock.now() + limits.memoryRetryMs * job.attempts;
@@ -196,10 +199,13 @@ async function remember(service: Service, job: Job, signal: AbortSignal): Promis
   ]);
   const session = items.items.find(({ session_id }) => session_id === conversation_id);
   const before: Known = { items: items.items, session, about: user?.memory_summary };
-  const learnt = await learn(service, tenant, job, turns, before, signal);
+  const forgotten = await readForgotten(service, job);
+  const told = turns.filter(item => !forgotten.hasTurn(item));
+  const learnt = await learn(service, tenant, job, told, before, signal);
   const isAboutOurs = user !== undefined && user.memory_edited_at === undefined;
-  const { steps, added, replaced } = rememberSteps(service, job, turns, before, learnt);
-  await embed(service, tenant, job, turns, added, signal);
+  const { steps: changes, added, replaced } = rememberSteps(service, job, turns, before, learnt);
+  const steps = [forgotten.unchanged, ...changes];
+  await embed(service, tenant, job, told, added, signal);
   const about = isAboutOurs && learnt.about !== undefined && learnt.about !== user.memory_summary;
   const aboutStep: NamedStep = [
     'the user',
@@ -263,6 +269,7 @@ async function learn(
   known: Known,
   signal: AbortSignal,
 ): Promise<Learnt> {
+  if (turns.length === 0) return { summary: undefined, about: undefined, facts: [] };
   try {
     const learnt = await askForSummary(service, tenant, job, turns, known, signal);
     if (learnt) return learnt;

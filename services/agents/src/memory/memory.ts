@@ -7,8 +7,10 @@ import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { retryOnConflict } from '../turns/conflict-retry.ts';
 import type { StateItem } from '../turns/lease.ts';
+import { noteForgotten } from './forgotten.ts';
 import { type keyFact, memoriesOfUser, memory, memoryChoice } from './table.ts';
 import { removeAllVectors, removeFactVectors, removeVectors } from './vectors.ts';
+import { wordsOf } from './words.ts';
 
 export type Person = { tenant_id: string; user_id: string };
 export type Fact = z.infer<typeof keyFact>;
@@ -114,14 +116,14 @@ export async function rememberFact(
   });
 }
 
-export const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-
-// Removes every fact that contains all the words, in all sessions. Returns the removed facts.
+// Removes every fact that contains all the words, in all sessions, and hides what was said with them. Returns the
+// removed facts.
 export async function forgetFacts(service: Service, person: Person, words: string): Promise<string[]> {
   const wanted = wordsOf(words);
   if (wanted.length === 0) return [];
   const gone: string[] = [];
   const key = { tenant_id: person.tenant_id, user_id: person.user_id };
+  await noteForgotten(service, key, { words: wanted });
   const isMeant = (text: string) => {
     const known = new Set(wordsOf(text));
     return wanted.every(word => known.has(word));
@@ -155,6 +157,7 @@ const forgetSession = async (service: Service, person: Person, session_id: strin
   await changeMemory(service, key, before => ({
     summary: null,
     facts: before ? factsOf(before).filter(({ source }) => source !== 'conversation') : [],
+    isFound: true, // what was said in other conversations stays
   })).catch(ifGone);
 };
 
@@ -165,7 +168,8 @@ export async function forgetConversation(service: Service, known: StateItem): Pr
   if (recalled_by !== undefined) await removeVectors(service, recalled_by, known);
 }
 
-export type MemoryChange = { summary?: string | null; facts?: readonly Fact[] };
+// `isFound`: what the facts were learnt from is still found.
+export type MemoryChange = { summary?: string | null; facts?: readonly Fact[]; isFound?: boolean };
 
 // Writes the item if it is new. An item without a summary and facts is deleted.
 export async function changeMemory(
@@ -176,11 +180,14 @@ export async function changeMemory(
 ): Promise<MemoryItem> {
   const key = { tenant_id, user_id, session_id };
   let isForgetting = false;
+  let isFound = false;
   let gone: Fact[] = [];
   const item = await retryOnConflict(service, async () => {
     const before = await service.store.get(memory, key, { consistent: true });
     if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
-    const { summary = before?.summary, facts = before ? factsOf(before) : [] } = change(before);
+    const changed = change(before);
+    const { summary = before?.summary, facts = before ? factsOf(before) : [] } = changed;
+    isFound = changed.isFound === true;
     const updated_at = timestampOf(service.clock.now());
     const after = {
       ...key,
@@ -206,6 +213,7 @@ export async function changeMemory(
     return { ...after, version: (before?.version ?? 0) + 1 };
   });
   if (isForgetting) await renewAbout(service, key);
+  if (!isFound) await noteForgottenFacts(service, key, gone);
   await removeFactVectors(service, key, gone);
   return item;
 }
@@ -220,10 +228,19 @@ export async function deleteMemory(service: Service, key: Person & { session_id:
   await dropAbout(service, key);
   const before = await service.store.get(memory, { tenant_id, user_id, session_id }, { consistent: true });
   const isGone = await service.store.delete(memory, { tenant_id, user_id, session_id });
-  if (before) await removeFactVectors(service, key, factsOf(before));
+  if (before) {
+    await noteForgottenFacts(service, key, factsOf(before));
+    await removeFactVectors(service, key, factsOf(before));
+  }
   await renewAbout(service, key);
   if (!isGone) throw noMemory();
 }
+
+const noteForgottenFacts = (
+  service: Service,
+  { session_id, ...person }: Person & { session_id: string },
+  facts: readonly Fact[],
+): Promise<void> => noteForgotten(service, person, { facts: facts.map(one => ({ ...one, session_id })) });
 
 const isGenerated = { memory_edited_at: is.absent };
 

@@ -7,10 +7,12 @@ import * as limits from '../limits.ts';
 import { openBudget } from '../models/budget.ts';
 import type { SkillScope } from '../skills/skill.ts';
 import { conversation, conversationsOfUser, turn } from '../table.ts';
-import { plainTurn, type TurnItem } from '../turns/commit-turn.ts';
+import { isNotice, plainTurn, type TurnItem } from '../turns/commit-turn.ts';
 import { turnPrincipal } from '../turns/run-turn.ts';
-import { factsOf, type Person, readMemory, wordsOf } from './memory.ts';
+import { type Forgotten, isAboutForgetting, readForgotten } from './forgotten.ts';
+import { factsOf, hasDeclined, type Person, readMemory } from './memory.ts';
 import { embedTexts, findNear, type Near, removeFactVectors } from './vectors.ts';
+import { wordsOf } from './words.ts';
 
 export type Hit = {
   conversation_id: string;
@@ -24,20 +26,22 @@ type Found = { id: string; hit: Hit };
 const mergeConstant = 60; // of reciprocal rank fusion: the first in one list counts even if it is last in the other
 
 // Searches what the caller said and was answered, and what is remembered of them: by words and, with an embedding
-// model, by meaning.
+// model, by meaning. Finds nothing that they had forgotten, and nothing at all of those who opted out of memory.
 export async function searchMemory(
   service: Service,
   scope: SkillScope,
   person: Person,
   query: string,
 ): Promise<Hit[]> {
+  if (await hasDeclined(service, person)) return [];
+  const forgotten = await readForgotten(service, person);
   const [facts, near] = await Promise.all([
     readFacts(service, person),
     findByMeaning(service, scope, person, query),
   ]);
-  const turns = await readRecent(service, person, scope.signal);
+  const turns = await readRecent(service, person, forgotten, scope.signal);
   const byWords = rankByWords(query, [...turns, ...facts]);
-  const byMeaning = await readNear(service, person, near, [...turns, ...facts], query);
+  const byMeaning = await readNear(service, person, near, { texts: [...turns, ...facts], forgotten }, query);
   const scores = new Map<string, { hit: Hit; score: number }>();
   for (const list of [byWords, byMeaning])
     list.slice(0, limits.candidates).forEach(({ id, hit }, rank) => {
@@ -67,6 +71,7 @@ async function readFacts(service: Service, person: Person): Promise<Text[]> {
 async function readRecent(
   service: Service,
   { tenant_id, user_id }: Person,
+  forgotten: Forgotten,
   signal: AbortSignal,
 ): Promise<Text[]> {
   const page = { limit: limits.searchedConversations };
@@ -83,23 +88,26 @@ async function readRecent(
     texts.push(
       ...turns
         .toReversed()
-        .filter(item => !isSearch(item))
-        .flatMap(textsOf),
+        .filter(isFound)
+        .flatMap(item => textsOf(item, forgotten)),
     );
   }
   return texts;
 }
 
 // Every search would find earlier searches first.
-const isSearch = ({ skills = [] }: TurnItem): boolean => skills.includes('search_history');
+const isFound = (item: TurnItem): boolean =>
+  !item.skills?.includes('search_history') && !isAboutForgetting(item);
 
-// The notice that there is no model is not an answer.
-const textsOf = (item: TurnItem): Text[] =>
-  (item.rule === 'no_model' ? plainTurn(item).slice(0, -1) : plainTurn(item)).map(({ role, content }, i) => ({
-    id: `${idOfTurn(item)}#${i}`,
-    text: content,
-    hit: { conversation_id: item.conversation_id, seq: item.seq, created_at: item.created_at, role },
-  }));
+// A notice why there is no answer is not one.
+const textsOf = (item: TurnItem, forgotten: Forgotten): Text[] =>
+  (isNotice(item) ? plainTurn(item).slice(0, -1) : plainTurn(item))
+    .map(({ role, content }, i) => ({
+      id: `${idOfTurn(item)}#${i}`,
+      text: content,
+      hit: { conversation_id: item.conversation_id, seq: item.seq, created_at: item.created_at, role },
+    }))
+    .filter(({ text }) => !forgotten.has(text, item));
 
 const idOfTurn = ({
   conversation_id,
@@ -163,7 +171,7 @@ async function readNear(
   service: Service,
   { tenant_id, user_id }: Person,
   near: readonly Near[],
-  known: readonly Text[],
+  { texts: known, forgotten }: { texts: readonly Text[]; forgotten: Forgotten },
   query: string,
 ): Promise<Found[]> {
   const found: Found[] = [];
@@ -195,8 +203,8 @@ async function readNear(
       { head: ref(conversation, key), item: ref(turn, { ...key, epoch, seq }) },
       { pattern: 'read what was found' },
     );
-    if (item && !isSearch(item) && head?.user_id === user_id && head.epoch === epoch)
-      found.push(...pick(textsOf(item)));
+    if (item && isFound(item) && head?.user_id === user_id && head.epoch === epoch)
+      found.push(...pick(textsOf(item, forgotten)));
   }
   await removeFactVectors(service, { tenant_id, user_id }, lost);
   return found;

@@ -38,10 +38,28 @@ export const memoryChoice = entity(tenantsKeys, {
   key: { partition: 'TENANT#{tenant_id}', sort: 'NOMEMORY#{user_id}' },
 });
 
+export const forgotten = entity(tenantsKeys, {
+  name: 'what a user had forgotten',
+  description: 'Words and turns that are left out where earlier conversations are searched and summarised.',
+  schema: z.object({
+    tenant_id: z.string(),
+    user_id: z.string(),
+    sealed: z.string().describe('JSON, sealed: [{"at", "words", "turn"}]'),
+    version: z.number().int(),
+  }),
+  key: { partition: 'TENANT#{tenant_id}', sort: 'FORGOTTEN#{user_id}' },
+  version: 'version',
+});
+
 export const memoriesOfUser = defineQuery('memory of a user', { of: memory, consistent: true });
 export const memoriesOfTenant = defineQuery('memory of a tenant', { of: memory, consistent: true });
 export const choicesOfTenant = defineQuery('memory choices of a tenant', {
   of: memoryChoice,
+  consistent: true,
+});
+
+export const forgottenOfTenant = defineQuery('what users of a tenant had forgotten', {
+  of: forgotten,
   consistent: true,
 });
 

@@ -1,3 +1,4 @@
+import { readRetryAfter } from '@stak/outbound';
 import { tableErrors } from '@stak/table';
 import type { ToolSet } from 'ai';
 import { z } from 'zod';
@@ -72,9 +73,7 @@ export async function askModel(service: Service, question: Question): Promise<Mo
         const attempted = { clock, name, model, prompt, tools, stepsLeft, toolBytes, budget, signal, onText };
         const answer = await attemptAnswer(attempted);
         if (answer.text !== '' || answer.calls.length > 0) return { ...answer, name, skills: used };
-        throw new ModelFault(
-          answer.ranOut ? 'the budget of the day ended before an answer' : 'the answer was empty',
-        );
+        throw answer.refusal ?? new ModelFault('the answer was empty');
       } catch (error) {
         if (scope.signal.aborted || agentErrors.includes(error) || tableErrors.includes(error)) throw error;
         failure = error;
@@ -89,12 +88,19 @@ export async function askModel(service: Service, question: Question): Promise<Mo
       }
     }
   }
+  const afterMs = retryAfterOf(failure, clock.now());
   throw agentErrors.create(
     'agents.model_failed',
     `No model answered: ${describeFailure(failure)}`,
-    undefined,
+    afterMs === undefined ? undefined : { retryAfterS: Math.ceil(afterMs / 1000) },
     withoutPrompt(failure),
   );
+}
+
+// The delay that a provider asks for.
+function retryAfterOf(error: unknown, nowMs: number): number | undefined {
+  const { responseHeaders } = Object(error) as { responseHeaders?: Record<string, string> };
+  return readRetryAfter(responseHeaders?.['retry-after'], nowMs);
 }
 
 // Each provider has its own wording.
@@ -110,16 +116,14 @@ function isTooLong(error: unknown): boolean {
 
 // How long to wait before trying the same model again; undefined if that is useless.
 async function retryDelay(error: unknown, nowMs: number): Promise<number | undefined> {
-  const { APICallError, InvalidResponseDataError } = await import('ai');
+  const { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } = await import('ai');
   const isBroken =
     error instanceof TruncatedStream ||
     error instanceof TypeError || // the connection was lost
-    InvalidResponseDataError.isInstance(error);
+    [InvalidResponseDataError, JSONParseError, TypeValidationError].some(kind => kind.isInstance(error));
   if (isBroken || isOverload(error)) return limits.modelRetryMs;
   if (!APICallError.isInstance(error) || !error.isRetryable) return undefined;
-  const after = error.responseHeaders?.['retry-after'];
-  const untilMs = Number(after) > 0 ? Number(after) * 1000 : Date.parse(after ?? '') - nowMs;
-  const delayMs = untilMs > 0 ? untilMs : limits.modelRetryMs;
+  const delayMs = retryAfterOf(error, nowMs) || limits.modelRetryMs;
   return delayMs > limits.modelRetryMostMs ? undefined : delayMs;
 }
 

@@ -1,3 +1,4 @@
+import { isUnavailable } from '@stak/table';
 import type { Entered, Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import { readAgentSettings } from '../settings.ts';
@@ -10,8 +11,8 @@ export type Budget = {
   // Reserves the maximum cost of a step before it starts, or refuses it.
   reserve(name: ModelName, inputBytes: number, outputTokens: number): Promise<void>;
   // Records what a step has used.
-  spend(name: ModelName, inputTokens: number, outputTokens: number): void;
-  // Returns what was reserved but not used.
+  spend(name: ModelName, inputTokens: number, outputTokens: number, cachedTokens?: number): void;
+  // Gives back what was reserved but not used.
   settle(): Promise<void>;
   readonly used: { input_tokens: number; output_tokens: number; cost_micros: number };
 };
@@ -42,11 +43,45 @@ export function createBudget(
   const { tenant_id, account_id } = payer;
   const date = dateOf(service.clock.now());
   const used = { input_tokens: 0, output_tokens: 0, cost_micros: 0 };
-  let reserved = 0;
-  const ofAccount = { reserved: 0, used: 0 };
+  // What this budget has written into the days: spent, and reserved for a step.
+  const ofTenant = { booked: 0, open: 0 };
+  const ofAccount = { booked: 0, used: 0, reported: 0 };
   const limit = { account_id, date, limitUsd: caps.accountUsd ?? 0 }; // nothing is reserved of one that is absent
-  const costOf = ({ input, output }: Price, inputTokens: number, outputTokens: number) =>
-    Math.ceil(inputTokens * input + outputTokens * output);
+  // `cachedTokens` is the part of the input that the provider has read before.
+  const costOf = (
+    { input, output, cached = input }: Price,
+    inputTokens: number,
+    outputTokens: number,
+    cachedTokens = 0,
+  ) => Math.ceil((inputTokens - cachedTokens) * input + cachedTokens * cached + outputTokens * output);
+  // With the next step, what earlier ones have reserved and not used is given back.
+  const reserveOfAccount = async (most: number) => {
+    const booked = ofAccount.used + most;
+    const change = {
+      spend_micros: booked - ofAccount.booked,
+      used_micros: ofAccount.used - ofAccount.reported,
+    };
+    try {
+      await reserveSpend(
+        service,
+        accountDay,
+        { account_id, date },
+        { stepMicros: most, ...change },
+        caps.accountUsd,
+      );
+    } catch (error) {
+      if (agentErrors.includes(error)) void reportRefusal(service, limit, most);
+      throw error;
+    }
+    Object.assign(ofAccount, { booked, reported: ofAccount.used });
+  };
+  const reserveOfTenant = async (tenant: string, micros: number) => {
+    const booked = used.cost_micros + micros;
+    const change = { spend_micros: booked - ofTenant.booked, reserved_micros: micros - ofTenant.open };
+    const key = { tenant_id: tenant, date };
+    await reserveSpend(service, tenantDay, key, { stepMicros: micros, ...change }, caps.tenantUsd);
+    Object.assign(ofTenant, { booked, open: micros });
+  };
   return {
     used,
     async reserve(name, inputBytes, outputTokens) {
@@ -59,35 +94,37 @@ export function createBudget(
       // No tokenizer makes more tokens than there are bytes.
       const limitPrice = caps.accountUsd === undefined ? undefined : limitPriceOf?.(name);
       const most = limitPrice ? costOf(limitPrice, inputBytes, outputTokens) : 0;
-      if (most > 0) {
-        try {
-          await reserveSpend(service, accountDay, { account_id, date }, most, caps.accountUsd);
-        } catch (error) {
-          if (agentErrors.includes(error)) void reportRefusal(service, limit, most);
-          throw error;
-        }
-        ofAccount.reserved += most;
-      }
+      if (most > 0) await reserveOfAccount(most);
       const micros = price ? costOf(price, inputBytes, outputTokens) : 0;
-      if (micros === 0 || tenant_id === undefined) return;
-      await reserveSpend(service, tenantDay, { tenant_id, date }, micros, caps.tenantUsd);
-      reserved += micros;
+      if (micros > 0 && tenant_id !== undefined) await reserveOfTenant(tenant_id, micros);
     },
-    spend(name, inputTokens, outputTokens) {
+    spend(name, inputTokens, outputTokens, cachedTokens = 0) {
       const price = priceOf(name);
       const limitPrice = limitPriceOf?.(name);
+      const tokens = [inputTokens, outputTokens, Math.min(cachedTokens, inputTokens)] as const;
       used.input_tokens += inputTokens;
       used.output_tokens += outputTokens;
-      if (price) used.cost_micros += costOf(price, inputTokens, outputTokens);
-      if (limitPrice && ofAccount.reserved > 0)
-        ofAccount.used += costOf(limitPrice, inputTokens, outputTokens);
+      if (price) used.cost_micros += costOf(price, ...tokens);
+      if (limitPrice && ofAccount.booked > 0) ofAccount.used += costOf(limitPrice, ...tokens);
     },
+    // An answer that was made is not lost because the store is too busy to count what it cost: what was reserved for it
+    // stays reserved.
     async settle() {
-      if (tenant_id !== undefined)
-        await settleSpend(service, { tenant_id, user_id: payer.user_id }, date, used, reserved);
-      if (ofAccount.reserved === 0) return;
-      const spentMicros = await settleAccountSpend(service, { account_id, date }, ofAccount);
-      void reportSpend(service, limit, spentMicros);
+      try {
+        const { booked, open } = ofTenant;
+        const kept = { reservedMicros: booked, openMicros: open };
+        if (tenant_id !== undefined)
+          await settleSpend(service, { tenant_id, user_id: payer.user_id }, date, used, kept);
+        if (ofAccount.booked === 0) return;
+        const change = {
+          spend_micros: ofAccount.used - ofAccount.booked,
+          used_micros: ofAccount.used - ofAccount.reported,
+        };
+        void reportSpend(service, limit, await settleAccountSpend(service, { account_id, date }, change));
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        service.log.warn({ err: error, tenant_id, account_id }, 'what an answer cost was not counted');
+      }
     },
   };
 }

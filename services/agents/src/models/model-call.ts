@@ -1,6 +1,6 @@
 import type { Clock } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
-import type { LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai';
+import type { LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import { cleanText, cutBytes, type Message, type Part } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
 import type { Budget } from './budget.ts';
@@ -24,7 +24,7 @@ export type ModelCall = { tool_call_id: string; name: string; input: unknown };
 export type Answer = {
   text: string;
   messages: Message[];
-  ranOut: boolean;
+  refusal?: unknown; // of the budget, which ended the answer
   isRefused: boolean;
   calls: ModelCall[]; // of tools that are not run here
 };
@@ -62,9 +62,9 @@ const isCode = (text: unknown): boolean => typeof text === 'string' && /^[A-Za-z
 export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
   const { name, prompt, budget } = attempt;
   const promptBytes = Buffer.byteLength(prompt.system) + jsonBytes(prompt.messages);
-  const inputBytes = promptBytes + attempt.toolBytes + overheadBytes;
+  const inputBytes = promptBytes + attempt.toolBytes;
   const spending = createSpending(attempt, inputBytes);
-  await budget.reserve(name, inputBytes, prompt.maxOutputTokens);
+  await budget.reserve(name, inputBytes + overheadBytes, prompt.maxOutputTokens);
   const watch = createWatch(attempt);
   try {
     const result = await startStream(attempt, watch.signal, spending);
@@ -76,7 +76,7 @@ export async function attemptAnswer(attempt: Attempt): Promise<Answer> {
       spending.spendUnreported();
     }
     const messages = said.isCut ? [] : (await result.response).messages;
-    return toAnswer(attempt, said, messages as LooseMessage[], spending.hasRunOut());
+    return toAnswer(attempt, said, messages as LooseMessage[], spending.refusal());
   } catch (error) {
     spending.spendUnreported();
     throw watch.signal.aborted ? watch.reason() : error;
@@ -90,8 +90,7 @@ function createSpending({ name, prompt, budget }: Attempt, inputBytes: number) {
   let hasBegun = false;
   let writtenBytes = 0;
   let stepBytes = inputBytes;
-  let hasRunOut = false;
-  let unavailable: unknown;
+  let refusal: unknown;
   return {
     // Records output: an answer, reasoning, or arguments of a call. Any output means that the provider has read the
     // input.
@@ -103,22 +102,22 @@ function createSpending({ name, prompt, budget }: Attempt, inputBytes: number) {
     async isOver(messages: unknown): Promise<boolean> {
       stepBytes = inputBytes + jsonBytes(messages);
       try {
-        await budget.reserve(name, stepBytes, prompt.maxOutputTokens);
+        await budget.reserve(name, stepBytes + overheadBytes, prompt.maxOutputTokens);
       } catch (error) {
-        hasRunOut = true;
-        if (isUnavailable(error)) unavailable = error;
+        refusal = error;
       }
-      return hasRunOut;
+      return refusal !== undefined;
     },
     // A store that could not be asked does not mean that the budget is used up: the turn is tried again.
     throwIfUnavailable(): void {
-      if (unavailable !== undefined) throw unavailable;
+      if (isUnavailable(refusal)) throw refusal;
     },
-    finishStep(inputTokens: number | undefined, outputTokens: number | undefined): void {
+    finishStep({ inputTokens, outputTokens, inputTokenDetails }: LanguageModelUsage): void {
       budget.spend(
         name,
         plausible(inputTokens) ?? estimate(stepBytes),
         plausible(outputTokens) ?? estimate(writtenBytes),
+        plausible(inputTokens) && plausible(inputTokenDetails.cacheReadTokens),
       );
       hasBegun = false;
       writtenBytes = 0;
@@ -127,7 +126,7 @@ function createSpending({ name, prompt, budget }: Attempt, inputBytes: number) {
     spendUnreported(): void {
       if (hasBegun) budget.spend(name, estimate(stepBytes), estimate(writtenBytes));
     },
-    hasRunOut: () => hasRunOut,
+    refusal: () => refusal,
   };
 }
 
@@ -184,7 +183,7 @@ async function readStream(
       said.refusal += refusalOf(part.rawValue);
       if (!isError(part.rawValue)) spending.noteOutput();
     } else if (part.type === 'finish-step') {
-      spending.finishStep(part.usage.inputTokens, part.usage.outputTokens);
+      spending.finishStep(part.usage);
       said.isRefused = part.finishReason === 'content-filter' || said.refusal !== '';
       if (part.rawFinishReason === undefined && part.finishReason === 'other')
         throw new TruncatedStream('The stream ended before the answer');
@@ -198,7 +197,7 @@ function toAnswer(
   { onText, prompt }: Attempt,
   { text, refusal, isRefused }: Said,
   messages: readonly LooseMessage[],
-  ranOut: boolean,
+  overspent: unknown,
 ): Answer {
   const kept = withOwnIds(messages.flatMap(readMessage), prompt.messages);
   let shown = text;
@@ -210,7 +209,7 @@ function toAnswer(
   return {
     text: cutBytes(cleanText(shown), limits.replyBytes),
     messages: kept,
-    ranOut,
+    refusal: overspent,
     isRefused,
     calls: openCalls(kept),
   };
@@ -236,7 +235,9 @@ const isError = (chunk: unknown): boolean => {
   return type === 'error' || Boolean(error);
 };
 
-const overheadBytes = 2_000; // what a provider adds: its template, and the tools in its own format
+// At most what a provider adds: its template, and the tools in its own format. It is reserved, and charged only if the
+// provider reports it.
+const overheadBytes = 2_000;
 const estimate = (bytes: number): number => Math.ceil(bytes / 4);
 // Some providers report no usage, and some report nonsense.
 const plausible = (tokens: number | undefined): number | undefined =>

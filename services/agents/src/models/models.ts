@@ -3,8 +3,9 @@ import type { EmbeddingModel, LanguageModel } from 'ai';
 import * as limits from '../limits.ts';
 import { createProviders, type Provider, type ProvidersConfig } from './providers.ts';
 
-// Dollars per million tokens, or millionths of a dollar per token.
-export type Price = { input: number; output: number };
+// Dollars per million tokens, or millionths of a dollar per token. `cached` is for input that the provider has read
+// before; without it, that costs as much as any other.
+export type Price = { input: number; output: number; cached?: number };
 export type ModelName = { provider: string; model: string };
 
 export type Models = {

@@ -4,7 +4,7 @@ import * as limits from '../limits.ts';
 import { forgetFacts, rememberFact } from '../memory/memory.ts';
 import { searchMemory } from '../memory/search.ts';
 import { tenantDay, userDay } from '../table.ts';
-import { dateOf } from '../usage/quota.ts';
+import { dateOf, spentOf } from '../usage/quota.ts';
 import { defineSkill, type Skill, type SkillScope } from './skill.ts';
 import { counted, formatDay } from './texts.ts';
 
@@ -29,8 +29,8 @@ export const ownSkills = (service: () => Service): Skill[] => [
         user_id === undefined
           ? await store.get(tenantDay, { tenant_id, date }, { consistent: true })
           : await store.get(userDay, { tenant_id, user_id, date }, { consistent: true });
-      const { messages = 0, input_tokens = 0, output_tokens = 0, spend_micros = 0 } = day ?? {};
-      const cost_usd = spend_micros / limits.microsPerUsd;
+      const { messages = 0, input_tokens = 0, output_tokens = 0 } = day ?? {};
+      const cost_usd = spentOf(day ?? {}) / limits.microsPerUsd;
       const whose = user_id === undefined ? 'The tenant' : 'You';
       return {
         data: { date, messages, input_tokens, output_tokens, cost_usd },
@@ -64,7 +64,8 @@ export const ownSkills = (service: () => Service): Skill[] => [
   }),
   defineSkill({
     name: 'forget',
-    description: 'Forgets facts about the user that contain the given words.',
+    description:
+      'Forgets facts about the user that contain the given words. Earlier messages with them are no longer found.',
     // "Forget it" must not match facts that contain the word "it".
     triggers: [
       /^(?:please )?forget(?: that| about)? (?!(?:it|that|this|about (?:it|that|this))\W*$)(?<words>.+)$/is,

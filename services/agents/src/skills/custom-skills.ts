@@ -10,7 +10,7 @@ import * as limits from '../limits.ts';
 import { mcpPrefix } from '../mcp/tools.ts';
 import { retryOnConflict } from '../turns/conflict-retry.ts';
 import { executeSkill } from './run-skill.ts';
-import { OutcomeUnknown, type Skill, type SkillScope } from './skill.ts';
+import { OutcomeUnknown, refusalOf, type Skill, type SkillScope } from './skill.ts';
 import { customSkill, skillsOfTenant } from './table.ts';
 
 export type CustomSkill = ItemOf<typeof customSkill>;
@@ -206,7 +206,7 @@ async function callSkill(
   });
   if (!result.ok && result.isSent) throw new OutcomeUnknown(`it did not answer (${result.reason})`);
   if (!result.ok) throw new Error(`it could not be reached (${result.reason})`);
-  if (result.status < 200 || result.status > 299) throw new Error(`it answered ${result.status}`);
+  if (result.status < 200 || result.status > 299) throw refusalOf(result.status);
   const text = Buffer.from(result.body).toString();
   try {
     return JSON.parse(text) as unknown;

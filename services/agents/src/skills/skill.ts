@@ -66,6 +66,13 @@ export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
 
+// Of a gateway that had no answer from the server behind it, which may have done what it was asked.
+const unanswered = new Set([502, 504, 520, 522, 524]);
+
+// A response that is no success.
+export const refusalOf = (status: number): Error =>
+  new (unanswered.has(status) ? OutcomeUnknown : Error)(`it answered ${status}`);
+
 const nameShape = new RegExp(`^[a-z][a-z0-9_]{0,${limits.skillNameChars - 1}}$`);
 
 export function defineSkill<const Parameters extends z.ZodObject>(skill: Skill<Parameters>): Skill {

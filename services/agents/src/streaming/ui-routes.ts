@@ -1,13 +1,15 @@
-import { empty, endpoint, json, type PrincipalOf, route, sse } from '@stak/http';
+import { type EventSink, empty, endpoint, hashParts, json, type PrincipalOf, route, sse } from '@stak/http';
 import { z } from 'zod';
 import { type Decider, decide, deciderOf } from '../approvals/decisions.ts';
 import { readPaused } from '../approvals/paused-turn.ts';
 import { findConversation, resolveUser } from '../conversations/access.ts';
-import { readMessages, readWaiting } from '../conversations/reads.ts';
+import { readHead, readMessages, readWaiting } from '../conversations/reads.ts';
 import type { Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import * as schema from '../schema.ts';
+import { cancelAnswers } from '../turns/cancel.ts';
+import type { TurnItem } from '../turns/commit-turn.ts';
 import { type ConversationKey, readState } from '../turns/lease.ts';
 import { sendMessage } from '../turns/send-message.ts';
 import { followAnswer } from './event-stream.ts';
@@ -40,7 +42,7 @@ const uiMessage = z.looseObject({
   parts: z
     .array(uiPart)
     .max(limits.uiParts)
-    .describe('The parts of the message. Only text parts and tool approvals are read.'),
+    .describe('The parts of the message. Text parts and tool approvals are read; files are refused.'),
 });
 
 // The messages that are read. The others are not even checked: there may be thousands.
@@ -56,6 +58,12 @@ const uiRequest = z.looseObject({
     .optional()
     .describe('`submit-message`, or `regenerate-message` to ask the last question again.'),
   user_id: schema.userId.optional().describe('The user of a new conversation. For hosts only.'),
+  cancel_on_disconnect: z
+    .boolean()
+    .optional()
+    .describe(
+      'Stops the answer when the client closes the stream, as `stop()` of `useChat` does. Without it, the answer continues, and can be followed again.',
+    ),
 });
 
 const chunks = {
@@ -74,7 +82,7 @@ const routes = {
     scope: 'write',
     summary: "Send a message in the AI SDK's protocol",
     description:
-      'For `useChat`. Sends the last message of the user; its id prevents duplicates. `regenerate-message` sends it again. If the last message is an answer with tool approvals, they are applied and the answer continues. The stream ends when a tool needs an approval.',
+      'For `useChat`. Sends the last message of the user; its id prevents duplicates. `regenerate-message` sends it again, and the new answer replaces the last one, unless that called skills which act. The id of a chat that an end user has chosen is theirs: the conversation is created with the first message, and its own id is `conversation_id` in the metadata of the answer. If the last message is an answer with tool approvals, they are applied and the answer continues. The stream ends when a tool needs an approval.',
     request: { params, body: json(uiRequest) },
     responses: { 200: chunks },
     problems: [
@@ -125,9 +133,18 @@ const routes = {
 };
 
 type Body = z.infer<typeof uiRequest>;
+type Followed = { outcome?: Promise<TurnItem | undefined>; continued?: Answered };
 
-function lastQuestion({ messages, trigger }: Body): { content: string; key: string | undefined } {
+type Question = { content: string; key: string | undefined; regenerates: boolean };
+
+function lastQuestion({ messages, trigger }: Body): Question {
   const last = messages.findLast(({ role }) => role === 'user');
+  // An answer about a file that the model has never seen would be made up.
+  if (last?.parts.some(({ type }) => type === 'file'))
+    throw agentErrors.create(
+      'agents.message_refused',
+      'Files cannot be sent: the message has a part of the type `file`. Send its text.',
+    );
   const text = (last?.parts ?? [])
     .flatMap(part => (part.type === 'text' ? [part.text ?? ''] : []))
     .join('\n');
@@ -136,8 +153,9 @@ function lastQuestion({ messages, trigger }: Body): { content: string; key: stri
     const why = content.error?.issues[0]?.message ?? 'there is no message of the user';
     throw agentErrors.create('agents.message_refused', `The last message cannot be sent: ${why}.`);
   }
-  const isRepeated = trigger === 'regenerate-message' || last.id === '';
-  return { content: content.data, key: isRepeated ? undefined : `ui ${last.id}` };
+  const regenerates = trigger === 'regenerate-message';
+  const key = regenerates || last.id === '' ? undefined : `ui ${last.id}`;
+  return { content: content.data, key, regenerates };
 }
 
 type Answered = { messageId: string; decisions: z.infer<typeof uiApproval>[] };
@@ -151,6 +169,19 @@ function lastDecisions({ messages, trigger }: Body): Answered | undefined {
     return state === 'approval-responded' && parsed.success ? [parsed.data] : [];
   });
   return decisions.length === 0 ? undefined : { messageId: last.id, decisions };
+}
+
+// An end user's chat: one of theirs with this id, or else the one that they have created by it. The second id is derived
+// from the user, so that it says nothing about the conversations of others.
+async function resolveChat(
+  service: Service,
+  caller: PrincipalOf<'user'>,
+  key: ConversationKey,
+): Promise<ConversationKey> {
+  if (caller.kind !== 'endUser') return key;
+  const { tenant_id, conversation_id } = key;
+  if ((await readHead(service, key))?.user_id === caller.userId) return key;
+  return { tenant_id, conversation_id: `chat-${hashParts(caller.userId, conversation_id)}` };
 }
 
 // The newest message without an answer. One that waits for an approval comes first.
@@ -167,9 +198,10 @@ async function findRunning(service: Service, key: ConversationKey) {
 export function createUiRoutes(service: Service) {
   const enterer = (caller: PrincipalOf<'user'>, tenantId: string) => () =>
     service.enterTenant(caller, tenantId);
-  const resume = async (caller: PrincipalOf<'user'>, key: ConversationKey) => {
-    const enter = enterer(caller, key.tenant_id);
+  const resume = async (caller: PrincipalOf<'user'>, chat: ConversationKey) => {
+    const enter = enterer(caller, chat.tenant_id);
     await enter();
+    const key = await resolveChat(service, caller, chat);
     await findConversation(service, caller, key);
     const running = await findRunning(service, key);
     return running && { enter, follow: followAnswer(service, running) };
@@ -195,13 +227,29 @@ export function createUiRoutes(service: Service) {
     return { ...key, message_id };
   };
 
+  // Follows an answer, and stops it if the client is gone before its end and wants that.
+  const subscriber =
+    (address: ConversationKey & { message_id: string }, body: Body, given: Followed) =>
+    async (_: unknown, sink: EventSink): Promise<void> => {
+      const leave = () => {
+        if (sink.signal.reason !== 'gone' || !body.cancel_on_disconnect) return;
+        cancelAnswers(service, address, address.message_id).catch(error =>
+          service.log.warn({ err: error }, 'an answer was not stopped when its client left'),
+        );
+      };
+      sink.signal.addEventListener('abort', leave, { once: true });
+      const follow = followAnswer(service, address, given.outcome);
+      await follow(undefined, uiSink(sink, given.continued));
+    };
+
   return [
     endpoint(routes.send, async c => {
       const caller = c.get('principal');
-      const { tenant_id, conversation_id } = c.req.valid('param');
+      const { tenant_id, conversation_id: chat_id } = c.req.valid('param');
       const body = c.req.valid('json');
       const enter = enterer(caller, tenant_id);
       const tenant = await enter();
+      const { conversation_id } = await resolveChat(service, caller, { tenant_id, conversation_id: chat_id });
       const answered = lastDecisions(body);
       if (answered) {
         const address = await decideAll(
@@ -210,31 +258,19 @@ export function createUiRoutes(service: Service) {
           answered,
           deciderOf(c, caller, tenant.account_id),
         );
-        const follow = followAnswer(service, address);
         c.header(...uiStreamHeader);
-        return sse(c, {
-          enter,
-          subscribe: (_, sink) => follow(undefined, uiSink(sink, answered)),
-          namesEnd: false,
-        }) as never;
+        const subscribe = subscriber(address, body, { continued: answered });
+        return sse(c, { enter, subscribe, namesEnd: false }) as never;
       }
-      const { content, key } = lastQuestion(body);
+      const { content, key, regenerates } = lastQuestion(body);
       const user_id = resolveUser(caller, body.user_id);
-      const sent = await sendMessage(service, {
+      const { message_id, outcome } = await sendMessage(service, {
         ...{ caller, tenant, conversation_id, content, user_id, key },
-        isFollowed: true,
+        ...{ isFollowed: true, regenerates, creates: true },
       });
-      const follow = followAnswer(
-        service,
-        { tenant_id, conversation_id, message_id: sent.message_id },
-        sent.outcome,
-      );
       c.header(...uiStreamHeader);
-      return sse(c, {
-        enter,
-        subscribe: (_, sink) => follow(undefined, uiSink(sink)),
-        namesEnd: false,
-      }) as never;
+      const subscribe = subscriber({ tenant_id, conversation_id, message_id }, body, { outcome });
+      return sse(c, { enter, subscribe, namesEnd: false }) as never;
     }),
     ...([routes.resume, routes.resumeByDefault] as const).map(one =>
       endpoint(one as typeof routes.resume, async c => {

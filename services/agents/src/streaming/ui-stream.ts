@@ -116,10 +116,10 @@ function createTranslator(
       hasText = false;
       send({ type: 'data-restart', data: {} });
     } else if (event === 'reply') {
-      const { reply, routing, rule, skills, model, usage, cost_usd, seq } = data as Reply;
+      const { reply, routing, rule, skills, model, usage, cost_usd, seq, conversation_id } = data as Reply;
       if (!hasText) say(reply.content);
       closeText();
-      finish('stop', { seq, routing, rule, skills, model, usage, cost_usd });
+      finish('stop', { seq, routing, rule, skills, model, usage, cost_usd, conversation_id });
     } else if (event === 'error') {
       closeText();
       send({ type: 'error', errorText: String(fields.detail) });

@@ -64,7 +64,8 @@ async function queue(
   for (let lost = 0; lost < limits.raceAttempts; lost++) {
     const known = await readState(service, incoming);
     const isHeld = known !== undefined && isLeased(known, service.clock.now());
-    const dueMs = isHeld ? known.leased_until! : service.clock.now() + waitsMs;
+    const restMs = Math.max(service.clock.now() + waitsMs, known?.retry_at ?? 0);
+    const dueMs = isHeld ? known.leased_until! : restMs;
     const asSeen = {
       fence: known?.fence === undefined ? is.absent : known.fence,
       paused: known?.paused === undefined ? is.absent : known.paused,

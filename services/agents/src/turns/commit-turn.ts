@@ -1,7 +1,6 @@
 import { cutText } from '@stak/kit';
 import { failedCondition, type ItemOf, is, type NamedStep, type WriteStep, write } from '@stak/table';
-import type { Progress } from '../approvals/paused-turn.ts';
-import { pausedTurn } from '../approvals/table.ts';
+import { type ApprovalItem, cancelSteps, type Progress } from '../approvals/paused-turn.ts';
 import {
   digestOf,
   headMessages,
@@ -41,6 +40,8 @@ export type Commit = {
   reply?: string; // for a channel
   remembers?: boolean; // the turns may be summarised
   paused?: Progress; // the turn was stored earlier, and is finished now
+  cancels?: readonly ApprovalItem[]; // those of them that are no longer asked for
+  replacesLast?: boolean; // the new turn takes the place of the last one
   replaces?: boolean; // these turns replace the whole conversation
   keepsLease?: boolean;
 };
@@ -57,7 +58,7 @@ export async function commitTurns(service: Service, held: Held, commit: Commit):
   service.conversationMemory.forget(held.key);
   const nowMs = service.clock.now();
   const epoch = commit.replaces ? nextEpoch(held.state.epoch, nowMs) : held.state.epoch;
-  const before = commit.replaces ? 0 : held.state.last_seq;
+  const before = commit.replaces ? 0 : held.state.last_seq - (commit.replacesLast ? 1 : 0);
   const created_at = timestampOf(nowMs);
   const items = commit.turns.map(
     (one, i): TurnItem => ({
@@ -82,7 +83,7 @@ export async function commitTurns(service: Service, held: Held, commit: Commit):
       ['the state', settleState(held, commit, next)],
       ['the head', putHead({ ...commit, before: writtenTail(commit) }, items, epoch, last_seq, nowMs)],
       ...receipts(commit.answered ?? [], items.at(-1), nowMs),
-      ...(commit.paused ? [['the paused turn', write.delete(pausedTurn, held.key)] satisfies NamedStep] : []),
+      ...(commit.paused ? cancelSteps(held.key, commit.cancels ?? [], nowMs) : []),
     ]);
     if (!isWritten) continue;
     held.state = { ...held.state, ...next };
@@ -144,7 +145,7 @@ function nextState(
   last_seq: number,
   nowMs: number,
 ) {
-  const noted = nextNoted(current, commit, last_seq, nowMs);
+  const noted = nextNoted(commit.replacesLast ? withoutLast(current) : current, commit, last_seq, nowMs);
   const waiting_count = current.waiting_count - (commit.answered?.length ?? 0);
   const has_stale = commit.replaces || current.has_stale;
   const reply = commit.reply ?? current.reply;
@@ -157,14 +158,30 @@ function nextState(
           reply,
           has_stale,
           quiet_at: noted.quiet_at,
+          retry_at: hasEarlierReply(current, commit) ? current.retry_at : undefined,
         },
         nowMs,
       );
   return { waiting_count, ...noted, ...(has_stale && { has_stale }), ...dueAt(service, key, dueMs) };
 }
 
+// As before the turn that is replaced: the new one may be worth remembering.
+const withoutLast = (current: StateItem): StateItem => ({
+  ...current,
+  last_seq: current.last_seq - 1,
+  noted_seq: Math.min(current.noted_seq ?? current.last_seq, current.last_seq - 1),
+});
+
+// A reply to a channel that was rejected keeps its time.
+const hasEarlierReply = (current: StateItem, { reply }: Commit): boolean =>
+  reply === undefined && current.reply !== undefined;
+
 // Greetings and commands are not worth remembering.
-const isMemorable = ({ routing, rule }: NewTurn): boolean => routing !== 'rule' || rule === 'no_model';
+const isMemorable = (item: NewTurn): boolean => item.routing !== 'rule' || isNotice(item);
+
+// The question was not answered, and the turn says why.
+export const isNotice = ({ rule }: Pick<NewTurn, 'rule'>): boolean =>
+  rule === 'no_model' || rule === 'budget';
 
 // Memorable turns are summarised when the conversation has been quiet for a while, or when they leave the window.
 type Noting = Pick<Commit, 'turns' | 'mostMessages' | 'mostTokens' | 'remembers' | 'replaces'> &
@@ -190,6 +207,7 @@ function settleState(held: Held, commit: Commit, next: Partial<StateItem>): Writ
   const leaving = [
     ...(keepsLease ? [] : (['fence', 'leased_until', 'attempts'] as const)),
     ...(commit.paused ? (['paused', 'paused_until'] as const) : []),
+    ...(keepsLease || hasEarlierReply(held.state, commit) ? [] : (['retry_at'] as const)),
   ];
   return write.update(
     state,

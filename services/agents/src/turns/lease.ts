@@ -88,18 +88,23 @@ export async function whileHeld<T>(
   }
 }
 
-type Work = Pick<StateItem, 'waiting_count' | 'reply' | 'has_stale' | 'paused' | 'paused_until' | 'quiet_at'>;
+type Work = Pick<
+  StateItem,
+  'waiting_count' | 'reply' | 'has_stale' | 'paused' | 'paused_until' | 'quiet_at' | 'retry_at'
+>;
 
 // When a worker must look at a conversation without a lease: now if there is work, otherwise when it has been quiet for
-// a while or may have expired. Messages behind a paused turn wait until that is due.
+// a while or may have expired. Messages behind a paused turn wait until that is due. What failed is tried again by time,
+// however many messages arrive meanwhile.
 export function dueWhenFree(
-  { waiting_count, reply, has_stale, paused, paused_until = 0, quiet_at = Infinity }: Work,
+  { waiting_count, reply, has_stale, paused, paused_until = 0, quiet_at = Infinity, retry_at = 0 }: Work,
   nowMs: number,
   idleMs = nowMs + limits.ttlDays * 24 * 60 * 60_000 + limits.expiryGraceMs,
 ): number {
-  if (reply !== undefined || has_stale) return nowMs;
+  if (has_stale) return nowMs;
+  if (reply !== undefined) return Math.max(nowMs, retry_at);
   if (paused !== undefined) return Math.max(nowMs, paused_until);
-  return waiting_count > 0 ? nowMs : Math.max(nowMs, Math.min(quiet_at, idleMs));
+  return Math.max(nowMs, waiting_count > 0 ? retry_at : Math.min(quiet_at, idleMs));
 }
 
 // A turn that waits for an approval: no worker runs it, and nothing behind it is answered.
@@ -111,8 +116,12 @@ export const pauseAsSeen = ({ paused_until }: StateItem) => ({
   paused_until: paused_until === undefined ? is.absent : paused_until,
 });
 
+// What has failed so far, and when it is tried again.
+export const triesOf = ({ attempts, retry_at }: StateItem) => ({ attempts, retry_at });
+
 type Released = {
   attempts?: number;
+  retry_at?: number;
   reply?: string | null;
   has_stale?: boolean;
   isForgotten?: boolean;
@@ -125,11 +134,12 @@ export async function release(
   service: Service,
   held: Held,
   dueMs: (current: StateItem) => number,
-  { attempts, reply, has_stale, isForgotten, paused_until }: Released = {},
+  { attempts, retry_at, reply, has_stale, isForgotten, paused_until }: Released = {},
 ): Promise<void> {
-  const set = { attempts, reply: reply ?? undefined, has_stale, paused_until };
+  const set = { attempts, retry_at, reply: reply ?? undefined, has_stale, paused_until };
   const over = [
     ...(attempts === undefined ? (['attempts'] as const) : []),
+    ...(retry_at === undefined ? (['retry_at'] as const) : []),
     ...(reply === null ? (['reply'] as const) : []),
     ...(isForgotten ? (['forgets', 'recalled_by'] as const) : []),
   ];
@@ -178,8 +188,8 @@ export async function withLease(
   const giveBack = async (delayMs: number) => {
     if (held.isReleased) return;
     const nowMs = service.clock.now();
-    const { attempts } = held.state;
-    await release(service, held, current => dueWhenFree(current, nowMs) + delayMs, { attempts });
+    const tries = triesOf(held.state);
+    await release(service, held, current => dueWhenFree(current, nowMs) + delayMs, tries);
   };
   try {
     await work(held);

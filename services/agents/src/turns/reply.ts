@@ -1,6 +1,6 @@
 import type { PendingCall, Progress } from '../approvals/paused-turn.ts';
 import { messagesWithResults, sayResults } from '../approvals/run-calls.ts';
-import { cutBytes, type Message, parseMessages, textOf } from '../conversations/message-format.ts';
+import { cleanText, cutBytes, type Message, parseMessages, textOf } from '../conversations/message-format.ts';
 import { type Entered, type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -13,9 +13,22 @@ import { enabledNames, readAgentSettings } from '../settings.ts';
 import { executeSkill } from '../skills/run-skill.ts';
 import { approvalOf, type Skill, type SkillScope } from '../skills/skill.ts';
 import type { LiveEvent } from '../streaming/live-answers.ts';
+import { isSpent } from '../usage/quota.ts';
+import type { CancelWatch } from './cancel.ts';
 import type { NewTurn, TurnItem } from './commit-turn.ts';
 import { tokensOfMessages, windowOf } from './context-window.ts';
-import { matchRule, type RuleMatch, sayFailed, sayHello, sayHelp, sayNoModel, sayWelcome } from './rules.ts';
+import {
+  matchRule,
+  type RuleMatch,
+  sayFailed,
+  sayHello,
+  sayHelp,
+  sayNoModel,
+  sayNoPrice,
+  sayOverBudget,
+  sayStopped,
+  sayWelcome,
+} from './rules.ts';
 
 export type Asked = {
   tenant: Entered;
@@ -27,6 +40,8 @@ export type Asked = {
   scope: SkillScope;
   progress?: Progress; // of a stored turn: all of its calls have results
   isLast?: boolean; // report what was done, even if no model can
+  isAwaited?: boolean; // a caller gets the error if there is no answer
+  watchCancelled(): CancelWatch;
   emit(event: LiveEvent): void;
 };
 export type Made = Pick<NewTurn, 'routing' | 'rule' | 'skills' | 'model'> &
@@ -48,10 +63,17 @@ async function beginReply(service: Service, asked: Asked): Promise<Made | Unfini
   const { tenant, said, skills } = asked;
   const match = matchRule(said.join('\n'), skills);
   if (match) return followRule(service, asked, match);
-  return (
-    (await followModel(service, asked)) ?? ruled('no_model', sayNoModel(whyNoModel(service, tenant), skills))
-  );
+  try {
+    const made = await followModel(service, asked);
+    return made ?? ruled('no_model', sayNoModel(whyNoModel(service, tenant), skills));
+  } catch (error) {
+    if (asked.isAwaited || !(isSpent(error) || (asked.isLast && isOverBudget(error)))) throw error;
+    return ruled('budget', isOverBudget(error) ? sayOverBudget : sayNoPrice);
+  }
 }
+
+const isOverBudget = (error: unknown): boolean =>
+  agentErrors.includes(error) && error.code === 'agents.spend_exceeded';
 
 // Continues after the calls were made. If no model can describe their results, the last attempt lists them itself.
 async function continueReply(service: Service, asked: Asked, progress: Progress): Promise<Made | Unfinished> {
@@ -62,12 +84,24 @@ async function continueReply(service: Service, asked: Asked, progress: Progress)
     const made = await followModel(service, asked);
     if (made) return made;
   } catch (error) {
-    if (!asked.isLast || !agentErrors.includes(error)) throw error;
+    if (!isSpent(error) && !(asked.isLast && agentErrors.includes(error))) throw error;
   }
   asked.emit({ event: 'delta', data: { text } });
   const messages: Message[] = [...messagesWithResults(progress), { role: 'assistant', content: text }];
   return { routing, skills, model, input_tokens, output_tokens, cost_micros, messages };
 }
+
+// What there is of an answer that was stopped. Calls that were not made by then are not made any more.
+export function stopReply(progress: Progress | undefined, text = ''): Made {
+  const { routing = 'rule', skills = [], calls = [], ...rest } = progress ?? {};
+  const { model, input_tokens, output_tokens, cost_micros } = rest as Partial<Progress>;
+  const stopped = calls.map(call => ({ ...call, result: call.result ?? notMade }));
+  const done = progress ? messagesWithResults({ ...progress, calls: stopped }) : [];
+  const messages: Message[] = [...done, { role: 'assistant', content: text || sayStopped }];
+  return { routing, rule: 'cancelled', skills, model, input_tokens, output_tokens, cost_micros, messages };
+}
+
+const notMade = { output: { error: 'the answer was stopped' }, text: sayStopped, is_error: true };
 
 // Answers by a rule that runs nothing, or says that there is no model. Undefined if the message needs more.
 export async function replyAtOnce(
@@ -175,6 +209,18 @@ async function followModel(service: Service, asked: Asked): Promise<Made | Unfin
     messages: [...before, ...said, ...done],
     maxOutputTokens,
   });
+  const watch = asked.watchCancelled();
+  let text = '';
+  const emit = (event: LiveEvent) => {
+    if (event.event === 'delta') text += (event.data as { text: string }).text;
+    else if (event.event === 'restart') text = '';
+    asked.emit(event);
+  };
+  const costs = () => ({
+    input_tokens: budget.used.input_tokens + (progress?.input_tokens ?? 0),
+    output_tokens: budget.used.output_tokens + (progress?.output_tokens ?? 0),
+    cost_micros: budget.used.cost_micros + (progress?.cost_micros ?? 0),
+  });
   try {
     const answer = await askModel(service, {
       models,
@@ -186,25 +232,28 @@ async function followModel(service: Service, asked: Asked): Promise<Made | Unfin
       pauses: skill => isPausing(asked, skill),
       used: progress?.skills ?? [],
       stepsLeft: limits.modelSteps - done.filter(({ role }) => role === 'assistant').length,
-      scope,
+      scope: { ...scope, signal: AbortSignal.any([scope.signal, watch.signal]) },
       budget,
       isEnabled: async name => enabledNames((await asked.refresh()).settings).has(name),
-      emit: asked.emit,
+      emit,
     });
     if (!answer) return undefined;
     const messages = [...done, ...answer.messages];
     const made = {
       routing: 'model' as const,
       model: `${answer.name.provider}/${answer.name.model}`,
-      input_tokens: budget.used.input_tokens + (progress?.input_tokens ?? 0),
-      output_tokens: budget.used.output_tokens + (progress?.output_tokens ?? 0),
-      cost_micros: budget.used.cost_micros + (progress?.cost_micros ?? 0),
+      ...costs(),
     };
     if (answer.calls.length > 0)
       return unfinished(service, asked, answer.calls, { ...made, messages, skills: answer.skills });
-    const text = [...done.map(({ content }) => textOf(content)), answer.text].filter(Boolean).join('\n\n');
-    return { ...made, skills: [...new Set(answer.skills)], messages: boundMessages(messages, text) };
+    const whole = [...done.map(({ content }) => textOf(content)), answer.text].filter(Boolean).join('\n\n');
+    return { ...made, skills: [...new Set(answer.skills)], messages: boundMessages(messages, whole) };
+  } catch (error) {
+    if (!watch.signal.aborted || scope.signal.aborted) throw error;
+    const stopped = stopReply(progress, cutBytes(cleanText(text), limits.replyBytes));
+    return { ...stopped, routing: 'model', ...costs() };
   } finally {
+    watch.stop();
     await budget.settle();
   }
 }

@@ -75,4 +75,10 @@ export const sayWelcome = 'You are welcome.';
 // The notice instead of an answer if there is no model. It must not read like an answer.
 export const sayNoModel = (missing: string, skills: readonly Skill[]): string =>
   `No model is configured, so I cannot answer this. ${missing}\n\n${listOf(skills)}`;
+export const sayStopped = 'The answer was stopped.';
+// Nobody waits for an error when a worker answers: the reason is the answer.
+export const sayOverBudget =
+  'I cannot answer this now: what may be spent on answers today is used up. Ask again tomorrow.';
+export const sayNoPrice =
+  'I cannot answer this: my model has no price, so what it costs cannot be limited. An administrator can change that.';
 export const sayFailed = (name: string, reason: string): string => `The skill ${name} failed: ${reason}`;

@@ -1,5 +1,6 @@
 import type { Principal } from '@stak/http';
 import { inSpan } from '@stak/kit';
+import { isUnavailable, retryWhileLeased } from '@stak/table';
 import { type ApprovalItem, type Progress, pauseTurn } from '../approvals/paused-turn.ts';
 import { runCalls } from '../approvals/run-calls.ts';
 import { replayEvents, sayWaiting, showApproval } from '../approvals/views.ts';
@@ -8,15 +9,23 @@ import { readCurrentHead, restartConversation, type Settled } from '../conversat
 import type { Message } from '../conversations/message-format.ts';
 import { answerOf, showReply } from '../conversations/views.ts';
 import type { Entered, Service } from '../deps.ts';
-import { cleared } from '../errors.ts';
+import { cleared, isCleared } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { readAgentSettings } from '../settings.ts';
 import { enabledSkills } from '../skills/enabled-skills.ts';
 import type { SkillScope } from '../skills/skill.ts';
 import type { Live } from '../streaming/live-answers.ts';
-import { commitTurns, HeadMoved, type MessageItem, type NewTurn, type TurnItem } from './commit-turn.ts';
+import { AnswerCancelled, isCancelled, watchCancelled } from './cancel.ts';
+import {
+  commitTurns,
+  HeadMoved,
+  type MessageItem,
+  type NewTurn,
+  plainTurn,
+  type TurnItem,
+} from './commit-turn.ts';
 import { type Held, whileHeld } from './lease.ts';
-import { type Made, makeReply } from './reply.ts';
+import { type Made, makeReply, stopReply } from './reply.ts';
 
 export type TurnRun = {
   held: Held;
@@ -24,6 +33,16 @@ export type TurnRun = {
   tenant: Entered;
   paused?: { progress: Progress; approvals: readonly ApprovalItem[] }; // where it resumes
   isLast?: boolean; // no further attempt follows
+  isAwaited?: boolean; // the sender of one of the messages waits, and gets the error if there is no answer
+};
+
+// An answer that was made, and paid for, but that the store could not take before the turn had to end.
+export type UnsavedAnswer = {
+  readonly epoch: number;
+  readonly seq: number;
+  readonly message_ids: readonly string[];
+  readonly progress: Progress | undefined;
+  readonly made: Made;
 };
 
 // A turn belongs to the user of its conversation, even if a worker runs it: the worker acts as that user.
@@ -58,26 +77,47 @@ async function answerAll(
   live: Live,
   signal: AbortSignal,
 ): Promise<TurnItem | undefined> {
-  const { held, waiting, tenant, isLast } = run;
+  const { held, waiting, tenant, isLast, isAwaited } = run;
   const { max_conversation_history: mostMessages } = tenant.settings;
   const { approval_hours: hours } = readAgentSettings(tenant.settings);
   let { progress, approvals = [] } = run.paused ?? {};
   const settled = await settleHead(service, held, waiting, mostMessages);
-  const scope = scopeOf(run, signal);
+  const replaced = findReplaced(service, run, settled);
+  const tail = replaced ? settled.tail.slice(0, -1) : settled.tail;
+  const scope = scopeOf(run, signal, replaced);
   const refresh = () => service.enterTenant(turnPrincipal(tenant.tenant_id, scope.user_id), tenant.tenant_id);
   const [said, message_ids] = [waiting.map(one => one.content ?? ''), waiting.map(one => one.message_id)];
-  const { tail } = settled;
+  const unsaved = takeUnsaved(service, run);
+  if (unsaved) {
+    const answered = waiting.filter(one => unsaved.message_ids.includes(one.message_id));
+    const { made, progress } = unsaved;
+    return commit(service, { ...run, waiting: answered }, settled, made, progress, signal);
+  }
+  let stored = progress; // as far as the store knows
+  const stop = (asked: Progress | undefined) =>
+    commit(service, run, settled, stopReply(asked), stored, signal);
+  if (waiting.some(isCancelled)) return stop(progress);
   for (;;) {
     const skills = await enabledSkills(service, progress ? await refresh() : tenant);
     const emit = live.push;
     if (progress) progress = await runCalls(service, { held, progress, approvals, skills, scope, emit });
-    const asked = { tenant, refresh, said, message_ids, tail, skills, scope, progress, isLast, emit };
+    const asked = {
+      ...{ tenant, refresh, said, message_ids, tail, skills, scope, progress, emit },
+      ...{ isLast, isAwaited },
+      watchCancelled: () => watchCancelled(service, waiting),
+    };
     const made = await makeReply(service, asked);
-    if ('messages' in made) return commit(service, run, settled, made, progress);
+    if ('messages' in made) return commit(service, run, settled, made, progress, signal);
     progress = made.progress;
     const reply = replyTo(waiting, sayWaiting(progress.calls), progress.turn_id);
     const needsApproval = progress.calls.some(({ approval_id }) => approval_id !== undefined);
-    approvals = await pauseTurn(service, held, progress, { hours, ...(needsApproval && { reply }) });
+    try {
+      approvals = await pauseTurn(service, held, progress, { hours, ...(needsApproval && { reply }) });
+      stored = progress;
+    } catch (error) {
+      if (!(error instanceof AnswerCancelled)) throw error;
+      return stop(progress);
+    }
     if (needsApproval) {
       live.push({ event: 'waiting', data: { approvals: approvals.map(showApproval) } });
       return undefined;
@@ -99,34 +139,108 @@ async function settleHead(
 
 async function commit(
   service: Service,
-  { held, waiting, tenant }: TurnRun,
+  run: TurnRun,
   begun: Settled,
   made: Made,
   paused: Progress | undefined,
+  signal: AbortSignal,
 ): Promise<TurnItem> {
+  const { held, waiting, tenant } = run;
   const settings = readAgentSettings(tenant.settings);
   const { max_conversation_history: mostMessages, max_context_tokens: mostTokens, memory } = settings;
   const remembers = memory === 'automatic' && held.state.user_id !== undefined;
-  const turn = newTurn(waiting, made);
   let settled = begun;
   for (let moved = 0; ; moved++) {
     try {
+      const replaced = findReplaced(service, run, settled);
+      const turn = newTurn(waiting, made, replaced);
       const reply = replyTo(waiting, answerOf(turn));
       const written = {
-        ...settled,
+        head: settled.head,
+        tail: replaced ? settled.tail.slice(0, -1) : settled.tail,
+        replacesLast: replaced !== undefined,
         turns: [turn],
         mostMessages,
         mostTokens,
         answered: waiting,
         reply,
         paused,
+        cancels: run.paused?.approvals,
         remembers,
       };
-      return (await commitTurns(service, held, written))[0]!;
+      return await commitPatiently(service, held, written, signal);
     } catch (error) {
+      const message_ids = waiting.map(one => one.message_id);
+      if (isUnavailable(error)) keepUnsaved(service, held, { message_ids, made, progress: paused });
       if (!(error instanceof HeadMoved) || moved >= limits.raceAttempts) throw error;
       settled = (await readCurrentHead(service, held, tailTurns(mostMessages))) ?? lost(); // deleted meanwhile
     }
+  }
+}
+
+// The last turn, if its question is asked again to replace the answer. One that called skills which act stays: what they
+// did was done.
+function findReplaced(
+  { skills }: Service,
+  { held, waiting }: TurnRun,
+  { tail }: Settled,
+): TurnItem | undefined {
+  const [question, ...others] = waiting;
+  const last = tail.at(-1);
+  const { epoch, last_seq } = held.state;
+  if (!question?.regenerates || others.length > 0 || last?.seq !== last_seq || last.epoch !== epoch)
+    return undefined;
+  const asked = plainTurn(last).filter(({ role }) => role === 'user');
+  if (asked.length !== 1 || asked[0]!.content !== question.content) return undefined;
+  const reads = new Set(skills.filter(({ acts }) => !acts).map(({ name }) => name));
+  return (last.skills ?? []).every(name => reads.has(name)) ? last : undefined;
+}
+
+const nameOf = ({ key }: Held): string => `${key.tenant_id}#${key.conversation_id}`;
+
+function keepUnsaved(
+  { unsavedAnswers }: Service,
+  held: Held,
+  made: Omit<UnsavedAnswer, 'epoch' | 'seq'>,
+): void {
+  const { epoch, last_seq: seq } = held.state;
+  unsavedAnswers.set(nameOf(held), { ...made, epoch, seq });
+}
+
+// Of the same turn, in the same state of the conversation.
+function takeUnsaved(
+  { unsavedAnswers }: Service,
+  { held, waiting, paused }: TurnRun,
+): UnsavedAnswer | undefined {
+  const found = unsavedAnswers.get(nameOf(held));
+  if (!found) return undefined;
+  unsavedAnswers.delete(nameOf(held));
+  const ids = new Set(waiting.map(one => one.message_id));
+  const { epoch, last_seq } = held.state;
+  const isSame =
+    found.epoch === epoch && found.seq === last_seq && found.progress?.turn_id === paused?.progress.turn_id;
+  return isSame && found.message_ids.every(id => ids.has(id)) ? found : undefined;
+}
+
+// The model is paid for: a store that is too busy for the answer is asked again while the lease holds. Without a response
+// it may have been written; then the lease is gone, and the message has its answer.
+async function commitPatiently(
+  service: Service,
+  held: Held,
+  written: Parameters<typeof commitTurns>[2],
+  signal: AbortSignal,
+): Promise<TurnItem> {
+  let unanswered: unknown;
+  const commitOnce = () =>
+    commitTurns(service, held, written).catch(error => {
+      if (isUnavailable(error)) unanswered = error;
+      throw error;
+    });
+  const untilMs = () => held.state.leased_until ?? 0;
+  try {
+    return (await retryWhileLeased(commitOnce, { clock: service.clock, untilMs, signal }))[0]!;
+  } catch (error) {
+    throw unanswered !== undefined && isCleared(error) ? unanswered : error;
   }
 }
 
@@ -134,14 +248,18 @@ const lost = (): never => {
   throw cleared();
 };
 
-function scopeOf({ held, waiting, tenant, paused }: TurnRun, signal: AbortSignal): SkillScope {
+function scopeOf(
+  { held, waiting, tenant, paused }: TurnRun,
+  signal: AbortSignal,
+  replaced: TurnItem | undefined,
+): SkillScope {
   const granted = paused ? paused.progress.granted : grantedTo(waiting);
   return {
     tenant_id: tenant.tenant_id,
     account_id: tenant.account_id,
     user_id: held.state.user_id,
     conversation_id: held.key.conversation_id,
-    seq: held.state.last_seq + 1,
+    seq: replaced?.seq ?? held.state.last_seq + 1,
     signal,
     ...(granted !== undefined && { granted }),
   };
@@ -158,13 +276,17 @@ function grantedTo(waiting: readonly MessageItem[]): string | undefined {
 // Most turns have two messages. Reads a few more turns than needed; what does not fit is left out.
 const tailTurns = (mostMessages: number): number => Math.ceil(mostMessages / 2) + 1;
 
-function newTurn(waiting: readonly MessageItem[], made: Made): NewTurn {
+function newTurn(waiting: readonly MessageItem[], made: Made, replaced: TurnItem | undefined): NewTurn {
   const asked = waiting.map((one): Message => ({ role: 'user', content: one.content ?? '' }));
   const { messages, ...rest } = made;
   return {
     ...rest,
     messages: JSON.stringify([...asked, ...messages]),
-    message_ids: waiting.map(one => one.message_id),
+    // Also of the messages whose answer it replaces.
+    message_ids: [...waiting.map(one => one.message_id), ...(replaced?.message_ids ?? [])].slice(
+      0,
+      limits.waitingMessages,
+    ),
   };
 }
 

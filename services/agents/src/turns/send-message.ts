@@ -14,8 +14,18 @@ import { message, state, turn } from '../table.ts';
 import { isRefusal, refundMessage, reserveMessage } from '../usage/quota.ts';
 import { acceptMessage, type Incoming } from './accept-message.ts';
 import { answerAtOnce } from './answer-at-once.ts';
+import { nextOf } from './cancel.ts';
 import type { Head, MessageItem, TurnItem } from './commit-turn.ts';
-import { type ConversationKey, type Held, isPaused, keyOfConversation, readState, release } from './lease.ts';
+import {
+  type ConversationKey,
+  dueWhenFree,
+  type Held,
+  isPaused,
+  keyOfConversation,
+  readState,
+  release,
+  triesOf,
+} from './lease.ts';
 import { runTurn } from './run-turn.ts';
 
 export type Sending = {
@@ -26,6 +36,8 @@ export type Sending = {
   user_id: string | undefined; // of a new conversation
   key: string | undefined; // the caller's Idempotency-Key
   isFollowed?: boolean; // the caller wants the answer's events, not only the answer
+  regenerates?: boolean; // the answer replaces that of the last turn, if it asks the same
+  creates?: boolean; // also for an end user: the id can be nobody else's
 };
 export type Sent = {
   message_id: string;
@@ -53,7 +65,8 @@ export async function sendMessage(service: Service, sending: Sending): Promise<S
   const asUser = caller.kind === 'endUser' ? caller.userId : undefined;
   const draft = { user_id: sending.user_id, channel: dashboard };
   const granted = caller.kind === 'endUser' ? { granted: caller.scope } : {};
-  const arrived = { ...address, content, fingerprint, channel: dashboard, ...granted };
+  const again = sending.regenerates ? { regenerates: true } : {};
+  const arrived = { ...address, content, fingerprint, channel: dashboard, ...granted, ...again };
   const atOnce = { incoming: arrived, tenant, asUser, draft, hasKey: key !== undefined };
   const answeredBy = (turn: TurnItem) => ({ message_id, isRepeated: false, outcome: Promise.resolve(turn) });
   const tenant_id = tenant.tenant_id;
@@ -102,7 +115,7 @@ function payerOf({ caller, user_id }: Sending, head: Head | undefined): string |
 
 async function acceptOrCreate(
   service: Service,
-  { caller, user_id }: Sending,
+  { caller, user_id, creates }: Sending,
   incoming: Incoming,
   busy: 'wait' | 'refuse',
 ) {
@@ -117,7 +130,7 @@ async function acceptOrCreate(
     if (accepted.kind !== 'absent') return accepted;
     // Hosts choose the ids of conversations. End users cannot create one by id, because they could find out which ids
     // are taken.
-    if (caller.kind === 'endUser') throw noConversation();
+    if (caller.kind === 'endUser' && !creates) throw noConversation();
     const head = await readHead(service, incoming);
     if (head) await mergeExternalWrites(service, incoming);
     else await createConversation(service, incoming, { user_id, channel: dashboard }).catch(ifNotExisting);
@@ -136,18 +149,18 @@ async function answerNow(
   tenant: Entered,
   address: Address,
 ): Promise<TurnItem | undefined> {
-  const waiting = await readWaiting(service, held.state);
+  const waiting = nextOf(await readWaiting(service, held.state));
   if (waiting.length === 0) throw cleared();
   if (held.state.reply !== undefined && replyAddress(waiting)) {
     // An earlier answer is still being sent to the channel, and the state has room for one. Ours follows it.
-    const { attempts } = held.state;
-    await release(service, held, () => service.clock.now(), { attempts });
+    const nowMs = service.clock.now();
+    await release(service, held, current => dueWhenFree(current, nowMs), triesOf(held.state));
     return awaitAnswer(service, address);
   }
   const own = waiting.filter(({ message_id }) => message_id === address.message_id);
   const isAnswered = own.length > 0;
   try {
-    const turn = await runTurn(service, { held, waiting, tenant });
+    const turn = await runTurn(service, { held, waiting, tenant, isAwaited: isAnswered });
     if (isAnswered) return turn;
   } catch (error) {
     // A worker retries messages that waited before, a turn that may already have acted, and an answer that the store
@@ -155,7 +168,10 @@ async function answerNow(
     const isBusy = isUnavailable(error);
     const retryMs = service.clock.now() + limits.turnRetryMs;
     if (isBusy || held.state.paused !== undefined || !isAnswered)
-      await release(service, held, () => retryMs, { attempts: isBusy ? held.state.attempts : 1 });
+      await release(service, held, () => retryMs, {
+        attempts: isBusy ? held.state.attempts : 1,
+        retry_at: retryMs,
+      });
     else
       await dropMessages(service, held, own, reasonOf(error), {
         ...(waiting.length > own.length && { retryMs }),

@@ -11,6 +11,7 @@ import * as limits from '../limits.ts';
 import { findDueJobs, noteTurns, releaseGoneJobs, runMemoryJob } from '../memory/jobs.ts';
 import { forgetConversation } from '../memory/memory.ts';
 import { conversation, dueStates, state } from '../table.ts';
+import { isCancelled, nextOf } from './cancel.ts';
 import type { MessageItem } from './commit-turn.ts';
 import {
   type ConversationKey,
@@ -20,6 +21,7 @@ import {
   keyOfConversation,
   release,
   releaseGone,
+  triesOf,
   whileHeld,
   withLease,
 } from './lease.ts';
@@ -140,12 +142,16 @@ async function processConversation(
 ): Promise<void> {
   await withLease(service, key, async held => {
     markWork('agent turn');
-    const { reply, waiting_count, paused, quiet_at = Infinity } = held.state;
+    const { reply, waiting_count, paused, quiet_at = Infinity, retry_at = 0, has_stale } = held.state;
+    const nowMs = service.clock.now();
+    const isOwed = reply !== undefined || (paused === undefined && waiting_count > 0);
+    if (isOwed && retry_at > nowMs && !has_stale)
+      return release(service, held, current => dueWhenFree(current, nowMs), triesOf(held.state));
+    if (isOwed && retry_at > nowMs) return tidy(service, held);
     if (reply !== undefined) return deliver(service, held, reply);
-    if (paused !== undefined && !isPaused(held.state, service.clock.now()))
-      return resume(service, held, stopping);
+    if (paused !== undefined && !isPaused(held.state, nowMs)) return resume(service, held, stopping);
     if (paused === undefined && waiting_count > 0) return answer(service, held, stopping);
-    if (quiet_at <= service.clock.now()) return noteTurns(service, held);
+    if (quiet_at <= nowMs) return noteTurns(service, held);
     return tidy(service, held);
   });
 }
@@ -154,8 +160,10 @@ async function processConversation(
 const deliver = (service: Service, held: Held, reply: string): Promise<void> =>
   whileHeld(service, held, async () => {
     const retry = await sendReply(service, held.key, reply);
-    const dueMs = service.clock.now() + (retry?.delayMs ?? 0);
-    await retryWhileLeased(() => release(service, held, () => dueMs, { reply: retry?.reply ?? null }), {
+    const nowMs = service.clock.now();
+    const dueMs = retry?.untilMs ?? nowMs;
+    const next = { reply: retry?.reply ?? null, retry_at: retry?.untilMs };
+    await retryWhileLeased(() => release(service, held, () => dueMs, next), {
       clock: service.clock,
       untilMs: () => held.state.leased_until ?? 0,
     });
@@ -169,7 +177,7 @@ async function resume(service: Service, held: Held, stopping: AbortSignal): Prom
     return giveUp(service, held, waiting, new Error('the turn is gone'), undefined);
   const ready = await settleApprovals(service, held.key, progress);
   const showing = showDecisions(service, held.key, progress, ready.approvals);
-  if (!ready.isReady) {
+  if (!ready.isReady && !waiting.some(isCancelled)) {
     await showing;
     const nowMs = service.clock.now();
     const paused_until = ready.untilMs;
@@ -180,7 +188,7 @@ async function resume(service: Service, held: Held, stopping: AbortSignal): Prom
 }
 
 async function answer(service: Service, held: Held, stopping: AbortSignal): Promise<void> {
-  const waiting = await readWaiting(service, held.state);
+  const waiting = nextOf(await readWaiting(service, held.state));
   if (waiting.length === 0) {
     const known = held.state.waiting_count; // of deleted messages
     const nowMs = service.clock.now();
@@ -218,9 +226,16 @@ async function attempt(
     const attempts = (held.state.attempts ?? 0) + (isCounted ? 1 : 0);
     if (attempts >= limits.turnAttempts)
       return giveUp(service, held, waiting, error, replyTo(waiting, sayUnavailable));
-    const retryMs = service.clock.now() + limits.turnRetryMs * Math.max(1, attempts);
-    await release(service, held, () => retryMs, { attempts });
+    const retryMs = service.clock.now() + delayBefore(attempts, error);
+    await release(service, held, () => retryMs, { attempts, retry_at: retryMs });
   }
+}
+
+// Longer with each attempt, and as long as the model's provider asks for.
+function delayBefore(attempts: number, error: unknown): number {
+  const { retryAfterS = 0 } = Object(Object(error).details) as { retryAfterS?: number };
+  const askedMs = Math.min(retryAfterS * 1000, limits.turnRetryMostMs);
+  return Math.max(limits.turnRetryMs * Math.max(1, attempts), askedMs);
 }
 
 const giveUp = (
@@ -244,6 +259,7 @@ async function tidy(service: Service, held: Held): Promise<void> {
   if (held.state.is_deleted) return forget(service, held);
   const idleMs = head!.ttl * 1000 + limits.expiryGraceMs;
   return release(service, held, current => dueWhenFree(current, nowMs, idleMs), {
+    ...triesOf(held.state),
     has_stale: false,
     isForgotten: true,
   });

@@ -109,19 +109,28 @@ export async function refundMessage(
 // Whether nothing was written for certain. If the store did not respond, it may have been: then the message counts.
 export const isRefusal = (error: unknown): boolean => error instanceof AppError && !isUnavailable(error);
 
+// A reservation: for the next step, and what it changes in the day beside what earlier steps of the turn have spent of
+// their own.
+export type Reservation = { stepMicros: number; spend_micros: number } & (
+  | { reserved_micros: number }
+  | { used_micros: number }
+);
+
 // The maximum cost of a model's step is reserved before it is made, so the limit is never exceeded. The account's is
 // reserved first, for the operator.
 export async function reserveSpend(
   service: Service,
   day: typeof tenantDay | typeof accountDay,
   key: { tenant_id: string; date: string } | { account_id: string; date: string },
-  micros: number,
+  { stepMicros, ...micros }: Reservation,
   capUsd: number | undefined,
 ): Promise<void> {
   const nowMs = service.clock.now();
-  const refusal = () => spent(day === accountDay ? 'account' : 'tenant', capUsd!, nowMs);
-  const most = capUsd === undefined ? undefined : Math.floor(capUsd * limits.microsPerUsd) - micros;
-  if (most !== undefined && most < 0) throw refusal();
+  const capMicros = capUsd === undefined ? undefined : Math.floor(capUsd * limits.microsPerUsd);
+  const refusal = (isSpent: boolean) =>
+    spent(day === accountDay ? 'account' : 'tenant', capUsd!, nowMs, isSpent);
+  if (capMicros !== undefined && stepMicros > capMicros) throw refusal(true);
+  const most = capMicros === undefined ? undefined : capMicros - micros.spend_micros;
   const hasRoom =
     most === undefined ? undefined : or({ spend_micros: is.absent }, { spend_micros: is.atMost(most) });
   const ttl = ttlAfter(nowMs, limits.usageDays);
@@ -129,15 +138,39 @@ export async function reserveSpend(
     await service.store.update(
       day as AnyEntity,
       key as never,
-      { set: { ttl }, add: { spend_micros: micros } } as never,
+      { set: { ttl }, add: micros } as never,
       { upsert: true, ...(hasRoom && { if: hasRoom }), pattern: 'reserve spending' } as never,
     );
   } catch (error) {
-    throw isRefused(error) ? refusal() : error;
+    if (!isRefused(error)) throw error;
+    throw refusal((await readSpent(service, day, key)) + stepMicros > capMicros!);
   }
 }
 
-function spent(scope: 'account' | 'tenant', capUsd: number, nowMs: number) {
+type Day = Partial<Record<'spend_micros' | 'reserved_micros' | 'used_micros', number>>;
+
+// What is spent for certain, without what is reserved for answers in progress.
+export const spentOf = ({ spend_micros = 0, reserved_micros = 0 }: Day): number =>
+  spend_micros - reserved_micros;
+
+async function readSpent(
+  { store }: Pick<Service, 'store'>,
+  day: typeof tenantDay | typeof accountDay,
+  key: { date: string },
+): Promise<number> {
+  const options = { consistent: true, pattern: 'read spending' };
+  const found = ((await store.get(day as AnyEntity, key as never, options)) ?? {}) as Day;
+  return found.used_micros ?? spentOf(found);
+}
+
+// The day's money is spent, or a model without a price may not be asked: a later attempt is refused as well. Unlike
+// money that is reserved for other answers, most of which is given back.
+export const isSpent = (error: unknown): boolean =>
+  agentErrors.includes(error) &&
+  (error.code === 'agents.price_unknown' ||
+    (error.code === 'agents.spend_exceeded' && Object(error.details).is_reserved !== true));
+
+function spent(scope: 'account' | 'tenant', capUsd: number, nowMs: number, isSpent: boolean) {
   const resetMs = resetOf(nowMs);
   const whose = scope === 'tenant' ? 'The tenant' : 'The account';
   const by = scope === 'tenant' ? 'its settings' : 'the operator of the server';
@@ -148,18 +181,19 @@ function spent(scope: 'account' | 'tenant', capUsd: number, nowMs: number) {
       scope,
       limit_usd: capUsd,
       resets_at: new Date(resetMs).toISOString(),
-      retryAfterS: secondsOf(resetMs - nowMs) + 1,
+      ...(!isSpent && { is_reserved: true }), // for answers in progress
+      retryAfterS: isSpent ? secondsOf(resetMs - nowMs) + 1 : limits.busyRetryS,
     },
   );
 }
 
-// What was spent of an account's day, and what was reserved for it. Returns what is spent by now.
+// What is still to be changed in an account's day after the last step. Returns what is spent by now.
 export async function settleAccountSpend(
   { store }: Pick<Service, 'store'>,
   key: { account_id: string; date: string },
-  { used, reserved }: { used: number; reserved: number },
+  add: { spend_micros: number; used_micros: number },
 ): Promise<number> {
-  const change = { add: { spend_micros: used - reserved, used_micros: used } };
+  const change = { add };
   const options = { upsert: true, pattern: 'settle spending' };
   const { used_micros = 0 } = await store.update(accountDay, key, change, options);
   return used_micros;
@@ -167,18 +201,20 @@ export async function settleAccountSpend(
 
 export type Spent = { input_tokens: number; output_tokens: number; cost_micros: number };
 
-// The tokens of a turn, and what was reserved for it and not spent.
+// The tokens of a turn, and what was reserved for it and not spent: `reservedMicros` includes what earlier steps have
+// spent, and `openMicros` is for the last one.
 export async function settleSpend(
   { store }: Pick<Service, 'store'>,
   { tenant_id, user_id }: Payer,
   date: string,
   { input_tokens, output_tokens, cost_micros }: Spent,
-  reservedMicros: number,
+  { reservedMicros, openMicros }: { reservedMicros: number; openMicros: number },
 ): Promise<void> {
   const tokens = { model_turns: output_tokens > 0 ? 1 : 0, input_tokens, output_tokens };
   const options = { upsert: true, pattern: 'settle spending' };
   const over = cost_micros - reservedMicros;
-  await store.update(tenantDay, { tenant_id, date }, { add: { ...tokens, spend_micros: over } }, options);
+  const add = { ...tokens, spend_micros: over, reserved_micros: -openMicros };
+  await store.update(tenantDay, { tenant_id, date }, { add }, options);
   if (user_id !== undefined)
     await store.update(
       userDay,

@@ -2,7 +2,7 @@ import type { ItemOf } from '@stak/table';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { daysOfTenant, daysOfUser, type tenantDay } from '../table.ts';
-import { dateOf } from './quota.ts';
+import { dateOf, spentOf } from './quota.ts';
 
 type Day = Omit<ItemOf<typeof tenantDay>, 'tenant_id'>;
 
@@ -12,7 +12,8 @@ const figuresOf = ({ messages = 0, refunded = 0, model_turns = 0, ...day }: Part
   model_turns,
   input_tokens: day.input_tokens ?? 0,
   output_tokens: day.output_tokens ?? 0,
-  cost_usd: (day.spend_micros ?? 0) / limits.microsPerUsd,
+  cost_usd: spentOf(day) / limits.microsPerUsd,
+  reserved_usd: (day.reserved_micros ?? 0) / limits.microsPerUsd,
 });
 type Figures = ReturnType<typeof figuresOf>;
 
@@ -36,6 +37,7 @@ export async function readUsage(
   const total = figuresOf({});
   for (const day of days)
     for (const name of Object.keys(total) as (keyof Figures)[]) total[name] += day[name];
-  total.cost_usd = Math.round(total.cost_usd * limits.microsPerUsd) / limits.microsPerUsd;
+  for (const name of ['cost_usd', 'reserved_usd'] as const)
+    total[name] = Math.round(total[name] * limits.microsPerUsd) / limits.microsPerUsd;
   return { from, to, user_id: user_id ?? null, total, days };
 }

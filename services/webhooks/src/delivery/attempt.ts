@@ -11,7 +11,7 @@ import {
   type Random,
   type Semaphore,
 } from '@stak/kit';
-import { maySendHeader, type Outbound, type OutboundResult } from '@stak/outbound';
+import { maySendHeader, type Outbound, type OutboundResult, readRetryAfter } from '@stak/outbound';
 import { retryWhileLeased } from '@stak/table';
 import type { AttemptCounts } from '../analytics/attempt-counts.ts';
 import type { BaseDeps } from '../deps.ts';
@@ -27,7 +27,7 @@ import type { AnswerWatch } from './answer-watch.ts';
 import type { Breaker } from './breaker.ts';
 import { type DeliveryRef, postponeDelivery } from './queue.ts';
 import { type Result, writeResult } from './result.ts';
-import { politeDelayMs, type RetryConfig, readRetryAfter, retryDelayMs } from './retry.ts';
+import { politeDelayMs, type RetryConfig, retryDelayMs } from './retry.ts';
 
 // What the dispatcher learns when a destination has answered, or failed to: how long that took, how much of it was at
 // most the delay of this thread, whose the connection is, and how many it takes at a time.

@@ -1,7 +1,8 @@
+import { readRetryAfter } from '@stak/outbound';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as limits from '../limits.ts';
-import { politeDelayMs, readRetryAfter, retryConfigSchema, retryDelayMs } from './retry.ts';
+import { politeDelayMs, retryConfigSchema, retryDelayMs } from './retry.ts';
 
 describe('retries', () => {
   it('follow the documented schedule without jitter', () => {

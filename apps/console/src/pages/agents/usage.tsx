@@ -50,6 +50,11 @@ function rowsOf(days: readonly Day[], from: string, count: number): DayRow[] {
   });
 }
 
+function costNote({ cost_usd, reserved_usd, model_turns }: Omit<Day, 'date'>): string {
+  if (reserved_usd > 0) return `and ${formatCost(reserved_usd)} reserved`;
+  return cost_usd === 0 && model_turns > 0 ? 'the operator has set no prices' : "by the models' prices";
+}
+
 // Of all users of a tenant, or of one.
 export function UsageTab({ tenant_id }: { tenant_id: string }) {
   const [days, setDays] = useState(7);
@@ -102,15 +107,7 @@ export function UsageTab({ tenant_id }: { tenant_id: string }) {
                 value={formatNumber(total.input_tokens + total.output_tokens)}
                 note={`${formatNumber(total.input_tokens)} in, ${formatNumber(total.output_tokens)} out`}
               />
-              <Stat
-                label="Cost"
-                value={formatCost(total.cost_usd)}
-                note={
-                  total.cost_usd === 0 && total.model_turns > 0
-                    ? 'the operator has set no prices'
-                    : "by the models' prices"
-                }
-              />
+              <Stat label="Cost" value={formatCost(total.cost_usd)} note={costNote(total)} />
             </SimpleGrid>
             <Card withBorder>
               <Group justify="space-between" mb="sm">
