@@ -15,6 +15,7 @@ import {
   readSourcesSearch,
 } from './pages/webhooks/address.ts';
 import { session } from './queries/api.ts';
+import { signInFor } from './queries/destination.ts';
 import { latePage, PageFailure } from './shell/late-module.tsx';
 import { Shell } from './shell/shell.tsx';
 
@@ -83,7 +84,7 @@ const links = createRoute({
   getParentRoute: () => root,
   id: 'links', // an id, because the path of another page would be the same route
   beforeLoad: ({ location }) => {
-    if (!session.isSignedIn()) throw redirect({ to: '/sign-in', search: { to: location.href } });
+    if (!session.isSignedIn()) throw redirect(signInFor(location.href));
   },
 });
 const verifyEmail = createRoute({
@@ -111,7 +112,7 @@ const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
   beforeLoad: ({ location }) => {
-    if (!session.isSignedIn()) throw redirect({ to: '/sign-in', search: { to: location.href } });
+    if (!session.isSignedIn()) throw redirect(signInFor(location.href));
   },
   component: Shell,
 });

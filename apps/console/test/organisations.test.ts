@@ -231,6 +231,8 @@ describeOrganisation(browser ? 'an invitation' : 'an invitation (needs a browser
     const { page, failures } = await openPage(browser!);
     await page.goto(link);
     await page.getByRole('button', { name: 'Create an account' }).click();
+    await page.getByRole('link', { name: 'Continue with GitHub' }).waitFor();
+    expect(new URL(page.url())).toMatchObject({ search: expect.not.stringContaining('token') });
     await page.getByRole('link', { name: 'Continue with GitHub' }).click();
     await page.getByRole('button', { name: 'Join Harbour' }).click();
     await page.getByRole('button', { name: 'Organisation Harbour' }).waitFor();
@@ -242,8 +244,8 @@ describeOrganisation(browser ? 'an invitation' : 'an invitation (needs a browser
     const strict = await openTestServer(variables);
     try {
       const { page, failures } = await openPage(browser!);
-      const to = encodeURIComponent('/join#token=a.token');
-      await page.goto(`${strict.url}/console/sign-in?to=${to}&isNew=true`);
+      const to = encodeURIComponent('/join');
+      await page.goto(`${strict.url}/console/sign-in?to=${to}&isNew=true#token=a.token`);
       await page.getByRole('textbox', { name: 'Name' }).fill('New Person');
       await page.getByRole('textbox', { name: 'E-mail' }).fill('joining@example.com');
       await page.getByLabel('Password').first().fill('eleven blue lampposts');

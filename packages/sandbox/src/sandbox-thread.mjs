@@ -1,5 +1,6 @@
 // The code inside a sandbox thread. Plain JavaScript, because a thread started by tsx or Vitest does not inherit their
 // loaders.
+import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -12,6 +13,17 @@ if (process.platform === 'linux') {
   }
 }
 
+// The name of this thread below /proc, where Linux tells its processor time.
+const task = (() => {
+  try {
+    return readlinkSync('/proc/thread-self');
+  } catch {
+    return undefined;
+  }
+})();
+
+const isOver = () => Atomics.load(workerData.over, 0) === 1;
+
 const programs = new Map();
 let isLoading;
 
@@ -23,13 +35,13 @@ async function load(address) {
   programs.set(address, await import(address));
 }
 
-async function run({ program, input, allowedMs }) {
+async function run({ program, input }) {
   if (!programs.has(program)) {
     await load(program);
-    return { output: {}, spent: false };
+    return { task };
   }
   const { run: start, isSpent = () => false } = programs.get(program);
-  const output = await start(input, allowedMs);
+  const output = await start(input, isOver);
   let size = 0;
   for (const value of Object.values(output)) size += value?.length ?? 8;
   return { output: size > workerData.outputBytes ? { tooLarge: true } : output, spent: isSpent() };

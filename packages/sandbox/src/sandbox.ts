@@ -1,7 +1,7 @@
 import type { Clock } from '@stak/kit';
 import { createAccountQueue } from './account-queue.ts';
 import * as limits from './limits.ts';
-import { crashed, fail, type Job, type Reply, sizeOf, startThread, type Thread } from './thread.ts';
+import { fail, type Job, late, type Reply, sizeOf, startThread, type Thread } from './thread.ts';
 
 export type Sandbox = {
   /** Runs a job for an account. Accounts alternate. Never rejects. */
@@ -62,7 +62,7 @@ export function createSandbox({ clock, ...settings }: SandboxSettings): Sandbox 
     try {
       thread = takeIdle() ?? startThread(clock);
     } catch {
-      return crashed; // the system cannot start a thread
+      return late; // the system cannot start a thread
     }
     busyThreads.add(thread);
     countAccount(account, 1);

@@ -18,3 +18,16 @@ export function takeDestination(path?: string): string | undefined {
   if (isMeant || untilMs < Date.now()) localStorage.removeItem(key);
   return isMeant && untilMs >= Date.now() ? to : undefined;
 }
+
+/**
+ * The sign-in page, from which somebody returns to an address of the console. The fragment of that address stays a
+ * fragment, so that no server sees it.
+ */
+export function signInFor(href: string, search: { email?: string; isNew?: boolean } = {}) {
+  const [to = '/', ...rest] = href.split('#');
+  return { to: '/sign-in' as const, search: { ...search, to }, hash: rest.join('#') };
+}
+
+/** Where the sign-in page leads: to its parameter `to`, with its own fragment unless that is the token of the demo. */
+export const destinationOf = (to = '/', hash = ''): string =>
+  hash === '' || hash.startsWith('demo=') ? to : `${to.split('#', 1)[0]}#${hash}`;

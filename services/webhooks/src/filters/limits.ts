@@ -5,7 +5,7 @@ export const lightUnits = 20_000; // of a budget: about a millisecond
 export const lightRuleChars = 4 * 1024; // compiling them takes up to three milliseconds, once
 export const lightBodyBytes = 64 * 1024; // parsing it takes half a millisecond
 export const sandboxUnits = 20_000_000; // about a second
-export const sandboxMs = 2_000; // then the thread is terminated; more than a second, because the machine may be busy
+export const sandboxMs = 2_000; // of processor time; then the thread is terminated
 export const sandboxRules = 100; // compiled, in each thread of the sandbox
 export const compiledRules = 500; // most have a few hundred characters
 

@@ -1,7 +1,7 @@
 // Limits of a customer's transforms.
 
 export const codeChars = 64 * 1024;
-export const scriptMs = 1_000; // wall time; a thousand times what reshaping a body takes
+export const scriptMs = 1_000; // of processor time; a thousand times what reshaping a body takes
 export const outputBytes = 512 * 1024; // twice the largest body received
 export const outputDepth = 100; // serialising is recursive, here and at the receiver
 export const outputHeaders = 50;

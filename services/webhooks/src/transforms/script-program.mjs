@@ -41,12 +41,11 @@ export function isSpent() {
   return wasmMemory.buffer.byteLength > memoryBytes / 2;
 }
 
-export function run({ code, head, body, text, outputChars }, allowedMs) {
-  const deadlineMs = Date.now() + allowedMs;
+export function run({ code, head, body, text, outputChars }, isOver) {
   const runtime = quickjs.newRuntime();
   runtime.setMemoryLimit(memoryBytes);
   runtime.setMaxStackSize(stackBytes);
-  runtime.setInterruptHandler(() => Date.now() > deadlineMs);
+  runtime.setInterruptHandler(isOver);
   const context = runtime.newContext();
   const held = [];
   const hold = handle => {
@@ -74,7 +73,7 @@ export function run({ code, head, body, text, outputChars }, allowedMs) {
     if (transform.error || context.typeof(hold(transform.value)) !== 'function')
       return fail('invalid', 'The script defines no function named transform');
     const returned = unwrap(context.callFunction(transform.value, context.undefined, input));
-    const settled = settle(runtime, context, returned, hold, deadlineMs);
+    const settled = settle(runtime, context, returned, hold, isOver);
     if (settled === undefined) return fail('never_settles', 'The promise is never settled');
     return read(context, call(tools, 'close', settled), hold, outputChars);
   } catch (error) {
@@ -105,11 +104,11 @@ class ScriptError extends Error {
 }
 
 // Nothing outside can settle a promise, so without pending jobs it stays pending.
-function settle(runtime, context, returned, hold, deadlineMs) {
+function settle(runtime, context, returned, hold, isOver) {
   while (runtime.hasPendingJob()) {
     const done = runtime.executePendingJobs(100);
     if (done.error) throw new ScriptError(describe(context, hold(done.error)));
-    if (Date.now() > deadlineMs) throw new ScriptError({ name: 'InternalError', message: 'interrupted' });
+    if (isOver()) throw new ScriptError({ name: 'InternalError', message: 'interrupted' });
   }
   const state = context.getPromiseState(returned);
   if (state.type === 'pending') return undefined;

@@ -15,7 +15,7 @@ export type TransformFailureReason =
   | 'output_invalid'
   | 'output_too_large'
   | 'crashed' // the sandbox itself
-  | 'busy'; // the sandbox has too much waiting: try again later
+  | 'busy'; // the sandbox has too much waiting, or the machine too little time: try again later
 
 export type TransformFailure = { ok: false; reason: TransformFailureReason; message: string };
 

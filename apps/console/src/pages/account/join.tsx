@@ -7,6 +7,7 @@ import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client, session } from '../../queries/api.ts';
+import { signInFor } from '../../queries/destination.ts';
 import { useMe } from './profile.tsx';
 import { Frame, withToken } from './recovery.tsx';
 
@@ -46,9 +47,9 @@ function Join({ token }: { token: string }) {
 }
 
 function SignInFirst({ email }: { email: string }) {
-  const to = useLocation({ select: location => location.href });
+  const here = useLocation({ select: location => location.href });
   const navigate = useNavigate();
-  const go = (isNew: boolean) => navigate({ to: '/sign-in', search: { to, email, isNew } });
+  const go = (isNew: boolean) => navigate(signInFor(here, { email, isNew }));
   return (
     <>
       <Button onClick={() => go(true)}>Create an account</Button>

@@ -9,7 +9,7 @@ import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { messageOf, session } from '../../queries/api.ts';
-import { keepDestination } from '../../queries/destination.ts';
+import { destinationOf, keepDestination } from '../../queries/destination.ts';
 import { canUsePasskeys } from '../../queries/passkey.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { readDemo } from './demo.ts';
@@ -24,13 +24,14 @@ import { passwordHint } from './recovery.tsx';
 const route = getRouteApi('/sign-in');
 
 export function SignInPage() {
-  const { to = '/', email, isNew: isNewHere = false, organisation } = route.useSearch();
+  const { to: path, email, isNew: isNewHere = false, organisation } = route.useSearch();
   const [isNew, setIsNew] = useState(isNewHere);
   usePageTitle(isNew ? 'Create an account' : 'Sign in');
   const [error, setError] = useState<unknown>();
   const [isBusy, setIsBusy] = useState(false);
   const navigate = useNavigate();
   const hash = useLocation({ select: location => location.hash });
+  const to = destinationOf(path, hash);
   const [usedHash, setUsedHash] = useState<string>();
   const demoToken = hash === usedHash ? undefined : /^demo=([\w-]+)$/.exec(hash)?.[1];
   const { data: isDemoHere, isLoading: isDemoLoading } = useQuery({ queryKey: ['demo'], queryFn: readDemo });
