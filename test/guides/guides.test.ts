@@ -251,6 +251,7 @@ it('every guide with shell commands is tested', async () => {
     'define-a-table',
     'run-on-postgresql',
     'run-several-servers',
+    'scale',
     'deploy-on-one-machine',
     'deploy-on-aws',
     'deploy-on-kubernetes',

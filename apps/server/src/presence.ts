@@ -16,11 +16,15 @@ import { arrival } from './archive/arrival.ts';
 // that it is alive. The leases of one that has stopped are taken over.
 // docs/adr/0074-processes-say-that-they-are-alive.md
 
-const beatMs = 2_000;
+export const beatMs = 2_000;
 const aliveMs = 7_000; // two reports may fail
 const skewMs = 1_500; // clocks differ by a second
 const retryMs = 500;
 const keptS = 60 * 60;
+
+// Every server reads the reports of all, from one partition. Where there are hundreds, each of them looks less often, so
+// that all together use less than half of what the partition gives. docs/adr/0177-many-servers-look-less-often.md
+export const lookAgainMs = (servers: number): number => servers ** 2 / 38;
 
 const time = z.number().int();
 
@@ -92,7 +96,7 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
     aliveUntilMs = until;
   }
 
-  // Returns when the first of the others is gone, unless it reports again.
+  // Returns when to look again: when the first of the others is gone, unless it reports again, or with the next report.
   async function look(): Promise<number> {
     const atMs = clock.now(); // what is read may be as old
     const found: { id: string; public_url: string; alive_until: number }[] = [];
@@ -115,7 +119,8 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
         { public_url, others },
         'servers on this store have different public addresses, and refuse each other’s tokens: set the same STAK_PUBLIC_URL on all of them',
       );
-    return Math.min(...found.filter(one => one.id !== id).map(one => one.alive_until + skewMs));
+    const ends = found.filter(one => one.id !== id).map(one => one.alive_until + skewMs);
+    return Math.max(atMs + lookAgainMs(found.length), Math.min(clock.now() + beatMs, ...ends));
   }
 
   const neighbours: Neighbours = {
@@ -171,9 +176,7 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
           await beat();
           return startedMs + beatMs;
         });
-        const looking = repeat(signal, 'see which servers are alive', async () =>
-          Math.min(await look(), clock.now() + beatMs),
-        );
+        const looking = repeat(signal, 'see which servers are alive', look);
         await Promise.all([beating, looking]);
       },
     },

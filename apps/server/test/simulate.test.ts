@@ -273,12 +273,36 @@ test('a load is spread over the partitions of its keys', () => {
   expect(plan.rows[0]!.gbPerMonth).toBeCloseTo((500 * 2000 * 30 * 86_400) / 1e9);
   const inBackground = plan.background.reduce((sum, row) => sum + row.dollars, 0);
   expect(plan.dollars).toBeCloseTo(plan.rows[0]!.dollars + inBackground);
-  expect(plan.keys.map(one => [one.key, one.partitions, one.unitsEach, one.share])).toEqual([
+  const ofThings = plan.keys.filter(({ where }) => where === 'things');
+  expect(ofThings.map(one => [one.key, one.partitions, one.unitsEach, one.share])).toEqual([
     ['DUE#{shard}', 4, 500, 0.5],
     ['t#{tenant_key}', 10, 200, 0.2],
     ['t#{tenant_key}S#{bucket}', 160, 12.5, 0.0125],
     ['t#{tenant_key}U#{uid}', 1000, 2, 0.002],
   ]);
+});
+
+test('a busy tenant has the units of one, a quiet one those of many', () => {
+  const [{ rate, ways }] = stored as [Simulated];
+  const writesAt = (perSecond: number) => {
+    const load = { users: 1000, tenants: 10, rates: new Map([[rate, perSecond]]) };
+    return planLoad(stored, load).rows[0]!.writes / perSecond;
+  };
+  expect(writesAt(99)).toBeCloseTo(ways.at(-1)!.heat.writes);
+  expect(writesAt(100)).toBeCloseTo(ways.at(-2)!.heat.writes);
+});
+
+test('servers have keys of their own, which are the warmer the more there are', () => {
+  const load = (servers: number) =>
+    planLoad(stored, { users: 1000, tenants: 10, rates: new Map([['events', 1]]), servers });
+  const reports = ({ keys }: ReturnType<typeof load>, kind: string) =>
+    keys.find(one => one.key === 'servers' && one.kind === kind)!.unitsEach;
+  expect(reports(load(10), 'write')).toBe(5);
+  expect(reports(load(1000), 'write')).toBe(500);
+  expect(reports(load(200), 'read') / reports(load(100), 'read')).toBeGreaterThan(2.5);
+  const dollarsOf = (servers: number) => backgroundOf(new Map(), servers).at(-1)!.dollars;
+  expect(dollarsOf(3)).toBeCloseTo(3 * dollarsOf(1));
+  expect(dollarsOf(1000)).toBeGreaterThan(1200 * dollarsOf(1));
 });
 
 describe('more queue shards', () => {

@@ -90,6 +90,22 @@ describe.each([
     expect(await one.recent()).toEqual([]);
   });
 
+  it('notifies of a revocation whenever it is made, also just before others begin a new slot of time', async () => {
+    const clock = manualClock();
+    const { revocations } = openStores(clock);
+    await clock.advance(60_000);
+    for (let n = 0; n < 12; n++) {
+      const account = `usr_${n}`;
+      await revocations.announce({ account });
+      for (let waited = 0; waited < 2_000; waited += 500) {
+        const subjects = (await revocations.recent()).map(({ subject }) => subject);
+        expect(subjects, `after ${waited} ms`).toContain(`account ${account}`);
+        await clock.advance(500);
+      }
+      await clock.advance(700);
+    }
+  });
+
   it('releases the key of a dead process’s request at once, to one other request', async () => {
     const owners = manualOwners();
     const begin = (name: string) => {

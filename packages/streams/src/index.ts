@@ -19,6 +19,7 @@ export { PermanentError, streamErrors } from './errors.ts';
 export { createFollower, type FollowerOptions } from './follower.ts';
 export { type HandOver, handOver } from './hand-over.ts';
 export { type LambdaAnswer, type LambdaEvent, type LambdaOptions, toLambda } from './lambda.ts';
+export { memberLookMs } from './limits.ts';
 export { createMissedWatch, type MissedChanges, type MissedWatch } from './missed-watch.ts';
 export { type EffectSteps, oncePerEvent, writeOnce } from './once-per-event.ts';
 export { requestRedrive } from './redrive.ts';

@@ -24,7 +24,10 @@ export const lookMs = 1_500; // how often a consumer looks for work that others 
 export const lookLeastMs = 50; // between two looks: leases of a dead process end within a moment of each other
 export const movingMs = 3_000; // after a node came or went: two looks of the slowest process
 export const lookWhileMovingMs = 300; // a shard that was given back waits this long
+export const lookOfManyMs = (members: number): number => members ** 2 / 16; // each reads all members: together a third of what a partition gives
 export const lookOfKnownMs = 15_000; // the same if the death of an owner is reported, once the consumer has its share
+/** How often a consumer reads who else runs it, among so many members, where the death of one is reported. */
+export const memberLookMs = (members: number): number => Math.max(lookOfKnownMs, lookOfManyMs(members));
 export const settlingMs = 30_000; // after a start, while other processes give back a share of theirs
 export const renewalsPerLease = 3; // two renewals may fail before the lease does
 export const absentLooks = 10; // failed looks in a row, after which a process is not given a share of the work

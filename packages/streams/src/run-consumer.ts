@@ -26,8 +26,9 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   const begun = await beginConsumer(settings);
   const shareWork = createWorkSharing(settings, tasks, begun, signal);
   const settledAtMs = clock.now() + limits.settlingMs;
+  let leastMs: number = limits.lookLeastMs;
   const lookMs = (): number =>
-    owners.canDetect && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs;
+    Math.max(leastMs, owners.canDetect && clock.now() >= settledAtMs ? limits.lookOfKnownMs : limits.lookMs);
   let sharedAtMs = clock.now(); // when it last took its share
   // A consumer that is stopping, cannot read the state or cannot handle anything must not keep its share from others.
   const isPresent = () =>
@@ -40,14 +41,15 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
   while (!signal.aborted) {
     let nextAtMs = Number.POSITIVE_INFINITY;
     try {
-      nextAtMs = await shareWork();
+      const shared = await shareWork();
+      nextAtMs = shared.nextAtMs;
+      leastMs = Math.max(limits.lookLeastMs, limits.lookOfManyMs(shared.members));
       sharedAtMs = clock.now();
     } catch (error) {
       counters.failures += 1;
       log.error({ err: error }, 'the consumer could not take its share of the work');
     }
-    const nextInMs = Math.max(limits.lookLeastMs, nextAtMs - clock.now());
-    await wake.wait(Math.min(renewMs, lookMs(), nextInMs), signal);
+    await wake.wait(Math.max(leastMs, Math.min(renewMs, lookMs(), nextAtMs - clock.now())), signal);
   }
 
   stopHearing();
@@ -102,7 +104,7 @@ function createWorkSharing(
   tasks: LeasedTasks,
   begun: Awaited<ReturnType<typeof beginConsumer>>,
   signal: AbortSignal,
-): () => Promise<number> {
+): () => Promise<{ nextAtMs: number; members: number }> {
   const { subscription, source, works, owners, clock } = settings;
   // Consumers that share reads of a table belong on the same node; others are spread one by one.
   const group = source.shared ? subscription.table.name : subscription.name;
@@ -166,8 +168,7 @@ function createWorkSharing(
   const isAlive = (): boolean => clock.now() < (owners.aliveUntilMs?.() ?? Number.POSITIVE_INFINITY);
   const mayTake = (): boolean => !signal.aborted && isAlive();
 
-  return async () => {
-    const state = await works.read();
+  async function shareWork(state: State): Promise<number> {
     if (!isAble(settings)) return giveUp(state);
     if (!wasAble) await works.join();
     wasAble = true;
@@ -199,6 +200,12 @@ function createWorkSharing(
     // A shared list may be from just before the end of a shard.
     const outdatedMs = isOutdated(state) ? nowMs + limits.endSharedMs : Number.POSITIVE_INFINITY;
     return Math.min(whileMovingMs, outdatedMs, firstEndMs(state, works.owner, nowMs));
+  }
+
+  return async () => {
+    const state = await works.read();
+    const members = state.members.size; // of which those that are gone are removed below
+    return { members, nextAtMs: await shareWork(state) };
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Clock, Random } from '@stak/kit';
+import { onTestFailed } from 'vitest';
 import { type Attributes, type DynamoClient, isUnavailable, type RemoteClient } from '../src/index.ts';
 
 /** How often something goes wrong, from 0 to 1, for each operation that it can happen to. */
@@ -74,10 +75,12 @@ export function createAdversary(client: DynamoClient, settings: Faults & { rando
     unprocessed: 0,
     staleIndexes: 0,
   };
-  const happens = (fault: keyof typeof counts): boolean => {
+  const history = createHistory();
+  const happens = (fault: keyof typeof counts, call: Call): boolean => {
     const share = settings[fault] ?? 0;
     if (share === 0 || random() >= share) return false;
     counts[fault] += 1;
+    history.note(fault, call);
     return true;
   };
   const isPassing = (Object.keys(counts) as (keyof typeof counts)[]).every(fault => settings[fault] !== 1);
@@ -85,28 +88,29 @@ export function createAdversary(client: DynamoClient, settings: Faults & { rando
   const earlier = new Map<string, { atMs: number; output: unknown }>();
 
   // What the same query answered before, if that is not too long ago.
-  const staleAnswer = (name: string, input: Input): { output: unknown } | undefined => {
+  const staleAnswer = (name: string, input: Input, call: Call): { output: unknown } | undefined => {
     if (name !== 'query' || input.IndexName === undefined || !clock) return undefined;
     const known = earlier.get(JSON.stringify(input));
-    if (!known || clock.now() - known.atMs > staleMs || !happens('staleIndexes')) return undefined;
+    if (!known || clock.now() - known.atMs > staleMs || !happens('staleIndexes', call)) return undefined;
     return { output: structuredClone(known.output) };
   };
 
   const attempt = async (name: string, operation: (input: never) => Promise<unknown>, input: never) => {
     const isRead = reads.has(name);
-    if (happens('throttled')) throw throttle();
-    if (happens('lostRequests')) throw lost();
-    if ((!isRead || name === 'transactGet') && name !== 'batchWrite' && happens('conflicts'))
+    const call = history.begin(name, input);
+    if (happens('throttled', call)) throw throttle();
+    if (happens('lostRequests', call)) throw lost();
+    if ((!isRead || name === 'transactGet') && name !== 'batchWrite' && happens('conflicts', call))
       throw conflict(name, input, random);
-    const isFailed = happens('failed');
+    const isFailed = happens('failed', call);
     if (isFailed && (isRead || random() < 0.5)) throw failure();
-    if ((name === 'batchWrite' || name === 'batchGet') && happens('unprocessed'))
+    if ((name === 'batchWrite' || name === 'batchGet') && happens('unprocessed', call))
       return partly(name, input, operation as never, random);
-    const stale = staleAnswer(name, input);
+    const stale = staleAnswer(name, input, call);
     if (stale) return stale.output;
     const output = await operation(input);
     if (isFailed) throw failure();
-    if (!isRead && happens('lostAnswers')) throw lost();
+    if (!isRead && happens('lostAnswers', call)) throw lost();
     if (name === 'query' && clock && (input as Input).IndexName !== undefined)
       earlier.set(JSON.stringify(input), { atMs: clock.now(), output: structuredClone(output) });
     return output;
@@ -130,6 +134,51 @@ export function createAdversary(client: DynamoClient, settings: Faults & { rando
       .map(([name, operation]) => [name, wrap(name, operation as never)]),
   );
   return { ...wrapped, mayLoseAnswers: true, counts } as unknown as RemoteClient & { counts: typeof counts };
+}
+
+const linesKept = 40;
+let latest: string[] | undefined; // of the tests that make hundreds, the last one has failed
+
+type Call = { number: number; name: string; input: Described };
+
+// What went wrong last, and in which call: printed if the test fails. Where the order of calls follows from the seed, the
+// same lines come again.
+function createHistory() {
+  const lines: string[] = [];
+  let calls = 0;
+  latest = lines;
+  try {
+    onTestFailed(() => {
+      if (latest === lines) console.error(`The last failures of the store:\n${lines.join('\n')}`);
+    });
+  } catch {
+    // It was made outside of a test.
+  }
+  return {
+    begin: (name: string, input: Described): Call => ({ number: ++calls, name, input }),
+    note(fault: string, { number, name, input }: Call): void {
+      lines.push(`call ${number}, ${name} ${describe(input)}: ${fault}`);
+      if (lines.length > linesKept) lines.shift();
+    },
+  };
+}
+
+type Described = {
+  TableName?: string;
+  Key?: object;
+  Item?: Record<string, unknown>;
+  TransactItems?: readonly object[];
+};
+
+// Tables and keys are enough to find the call in the code.
+function describe({ TableName, Key, Item, TransactItems }: Described): string {
+  if (TransactItems)
+    return TransactItems.map(step =>
+      Object.entries(step).map(([kind, of]) => `${kind} ${describe(of)}`),
+    ).join(', ');
+  const { pk, sk, PK, SK } = Item ?? {};
+  const key = Key ?? (Item && { pk: pk ?? PK, sk: sk ?? SK });
+  return [TableName, key && JSON.stringify(key)].filter(Boolean).join(' ');
 }
 
 type Batch = Record<string, { Keys?: Attributes[] } & Attributes[]>;

@@ -15,8 +15,8 @@ import {
   say,
 } from './agents-fixture.ts';
 
-// Several processes whose clocks are a second apart, on a store that fails in every way that passes and whose indexes
-// answer as they did a moment ago. People write to few conversations at the same time, approve, and processes are
+// Several processes whose clocks are a second apart and are set now and then, on a store that fails in every way that
+// passes and whose indexes answer as they did a moment ago. People write to few conversations at the same time, approve, and processes are
 // killed in the middle of what they do. At the end everything that is stored is counted again.
 // STAK_ADVERSARY_SEED gives another history. The order in which the store answers is not part of the seed.
 
@@ -29,7 +29,11 @@ const rounds = 10;
 const hang = () => new Promise<never>(() => {});
 
 // A process that can be killed, and what it waits for.
-type CrashingProcess = Fixture & { kill(): void; store: { running(): number } };
+type CrashingProcess = Fixture & {
+  kill(): void;
+  stepClock(ms: number): void;
+  store: { running(): number };
+};
 
 function crashingClient(client: DynamoClient) {
   let isDead = false;
@@ -95,7 +99,8 @@ describe('processes that share conversations, on a store that fails', () => {
     const restless = { now: clock.now, sleep: async () => void (await setImmediate()) };
     const start = (offsetMs: number): CrashingProcess => {
       const { client, running, kill } = crashingClient(adversary);
-      const own: ManualClock = { ...clock, now: () => clock.now() + offsetMs };
+      let ownMs = offsetMs;
+      const own: ManualClock = { ...clock, now: () => clock.now() + ownMs };
       const store = createStore({ client, clock: restless, random: seededRandom(seed + offsetMs) });
       const fixture = openProcess(target, {
         client,
@@ -107,7 +112,11 @@ describe('processes that share conversations, on a store that fails', () => {
         roleOf: async () => 'admin',
       });
       fixture.tenants.get('acme')!.settings = { enabled_skills: ['pay'], messages_per_day: 10_000 };
-      return Object.assign(fixture, { kill, store: { running } });
+      // As a time service does, back and forth. Clocks stay a second off at most.
+      const stepClock = (ms: number) => {
+        ownMs = Math.max(-1000, Math.min(1000, ownMs + ms));
+      };
+      return Object.assign(fixture, { kill, stepClock, store: { running } });
     };
     const offsets = [0, 1000, -1000];
     const alive = offsets.map(start);
@@ -170,6 +179,7 @@ describe('processes that share conversations, on a store that fails', () => {
       }
       await finish(work);
       await clock.advance(pick([0, 1000, 40_000]));
+      pick(alive).stepClock(pick([-2000, -700, 700, 2000]));
       const listing = { by: alive[0]!, done: waiting(alive[0]!) };
       await finish([listing]);
       // Two people decide at the same time, not always the same.

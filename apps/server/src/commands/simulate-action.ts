@@ -125,7 +125,7 @@ export function planText(
         share < 0.001 ? '< 0.1 %' : `${units(share * 100)} %`,
       ]),
   ]);
-  const load = `with ${rate(users)} users of ${rate(tenants)} tenants, evenly`;
+  const load = `with ${rate(users)} users of ${rate(tenants)} ${tenants === 1 ? 'tenant' : 'tenants'}, evenly`;
   return `${costs}\n\nThe warmest keys, ${load}:\n\n${warmest}`;
 }
 

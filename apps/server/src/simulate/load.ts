@@ -1,5 +1,5 @@
-import { type BackgroundRow, backgroundOf } from './background.ts';
-import { dollarsPerMonth, type KeyHeat, perPartition, storagePerMonth } from './heat.ts';
+import { type BackgroundRow, backgroundOf, idleKeys } from './background.ts';
+import { dollarsPerMonth, type Heat, type KeyHeat, perPartition, storagePerMonth } from './heat.ts';
 import { isOfOperations, isOfUser, isShared } from './owners.ts';
 import type { Simulated } from './simulate.ts';
 
@@ -50,7 +50,7 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
   for (const { name, rate, ways } of measured) {
     const perSecond = load.rates.get(rate);
     if (perSecond === undefined) continue;
-    const { heat } = ways.at(-1)!;
+    const heat = heatUnder(ways, perSecond / load.tenants);
     rows.push({
       name,
       perSecond,
@@ -76,12 +76,16 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
       keys.set(id, sum);
     }
   }
+  const servers = load.servers ?? usualServers;
+  if (rows.length > 0)
+    for (const one of idleKeys(servers, dueShardsOf(measured)))
+      keys.set(`${one.where} ${one.key} ${one.kind}`, one);
   const warm = Array.from(
     keys.values(),
     (key): WarmKey => ({ ...key, share: key.unitsEach / perPartition[key.kind] }),
   );
   const storageDollars = load.storedGb === undefined ? undefined : storagePerMonth(load.storedGb);
-  const background = rows.length === 0 ? [] : backgroundOf(writes, load.servers ?? usualServers);
+  const background = rows.length === 0 ? [] : backgroundOf(writes, servers);
   return {
     rows,
     background,
@@ -90,6 +94,18 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
     dollars: [...rows, ...background].reduce((sum, row) => sum + row.dollars, storageDollars ?? 0),
   };
 }
+
+// Of a tenant with so many operations a second, most share a read or a write that happens once a second, as they did
+// where it was measured in one busy tenant.
+const busyPerSecond = 10;
+
+const heatUnder = (ways: Simulated['ways'], perSecondOfTenant: number): Heat =>
+  (perSecondOfTenant >= busyPerSecond ? (ways.at(-2) ?? ways.at(-1)!) : ways.at(-1)!).heat;
+
+const dueShardsOf = (measured: readonly Simulated[]): number =>
+  measured
+    .flatMap(({ ways }) => ways.flatMap(({ heat }) => heat.keys))
+    .find(({ where, kind }) => where === 'ferryhook-events/GSI2' && kind === 'write')?.partitions ?? 1;
 
 // How many partitions a key has under the load: those of each tenant or user. A key of neither is shared by all of them,
 // and has as many as when it was measured.

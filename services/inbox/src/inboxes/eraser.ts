@@ -1,17 +1,25 @@
-import { type AnyQuery, done, type NamedStep, ref, write } from '@stak/table';
+import { type AnyQuery, done, ignoreConflict, type NamedStep, ref, write } from '@stak/table';
 import { type Deps, retry } from '../deps.ts';
-import { bucketsOf, type InboxId, type MailboxId } from '../inbox-id.ts';
+import { bucketsOf, type InboxId, inboxOfBucket, type MailboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
-import { forgetRecipient } from '../publish/send-records.ts';
+import {
+  audienceOf,
+  erasedRecipient,
+  findSend,
+  forgetRecipient,
+  keyOfSend,
+} from '../publish/send-records.ts';
 import {
   allOfTenant,
   allOfUser,
   allSent,
   allToEveryone,
+  dueSends,
   member,
   membersOfInbox,
   memberTotal,
   publicStats,
+  send,
   userStats,
 } from '../tables.ts';
 import { listInboxes } from './settings.ts';
@@ -25,6 +33,7 @@ export function createEraser(deps: Deps) {
     name: 'inbox',
 
     async eraseUser(tenantId: string, userId: string): Promise<Erased> {
+      if ((await forgetInPending(deps, tenantId, userId)) > 0) return 'more';
       for await (const { inbox_key } of listInboxes(deps, tenantId))
         if (
           await eraseInboxOfUser(
@@ -60,6 +69,34 @@ export function createEraser(deps: Deps) {
       }
     },
   };
+}
+
+// Sends that wait for their time, or for the worker, have left no message with the user yet. They are found by the index
+// of what is due, which all tenants share. Returns how many were changed; there may be more.
+async function forgetInPending(deps: Deps, tenantId: string, uid: string): Promise<number> {
+  let changed = 0;
+  for (let shard = 0; shard < limits.dueShards; shard++)
+    for await (const { tenant_key, bucket, id } of deps.store.all(dueSends, { shard })) {
+      if (tenant_key !== tenantId) continue;
+      if (await forgetPending(deps, { tenant_key, inbox_key: inboxOfBucket(bucket), uid }, id)) changed += 1;
+      if (changed === limits.erasedTogether) return changed;
+    }
+  return changed;
+}
+
+async function forgetPending(deps: Deps, user: MailboxId, id: string): Promise<boolean> {
+  const { store, clock } = deps;
+  const found = await findSend(deps, user, id);
+  if (!found || !(await audienceOf(deps, found)).includes(user.uid)) return false;
+  await forgetRecipient(deps, user, { id });
+  const left = await findSend(deps, user, id);
+  if (left?.status !== 'scheduled' || (await audienceOf(deps, left)).some(uid => uid !== erasedRecipient))
+    return true;
+  // It was for nobody else. The worker ends it, and removes what it says.
+  const set = { dueat: clock.now(), shard: left.shard };
+  await store.update(send, keyOfSend(left), { set }, { if: { status: 'scheduled' } }).catch(ignoreConflict);
+  deps.due.notify();
+  return true;
 }
 
 type Extent = { isInboxLeft: boolean }; // in an inbox that is erased as a whole, lists of recipients need no change
