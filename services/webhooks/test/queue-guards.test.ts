@@ -9,7 +9,7 @@ import { writeResult } from '../src/delivery/result.ts';
 import { createPlanLimiter } from '../src/ingest/ingest.ts';
 import * as limits from '../src/limits.ts';
 import { backlog, type Delivery, delivery, orderEntry } from '../src/tables.ts';
-import { openDestination } from './destination.ts';
+import { answer, openDestination } from './destination.ts';
 import { generous, openTables, openWebhooks, startWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
 // What a worker may do to a delivery or a backlog that another one has, or changes at the same moment: nothing.
@@ -91,6 +91,7 @@ it('a probe is one delivery, however many workers look at the backlog', async ()
   await queue.store.put(backlog, { ...of, dueIn: 's0', dueAt: queue.clock.now() });
   const { offered, run } = workers(queue, { status: 'active', breaker: 'open' });
   await Promise.all(['a', 'b', 'c'].map(owner => run(owner)));
+  await run('late'); // an index showed it that the backlog was due
   expect(offered).toEqual(['evt_1']);
   expect((await queue.readBacklog())!.dueAt).toBe(queue.clock.now() + limits.breakerFirstMs);
 });
@@ -315,4 +316,37 @@ it('what was delivered stays delivered, whatever a worker says that was late', a
   const late = { state: 'retrying' as const, attempt, error: 'It answered 500', nextAt: clock.now() + 5000 };
   await writeResult(deps, await claim(), late);
   expect([await status(), (await read())!.state]).toEqual(['delivered', 'delivered']);
+});
+
+it('a delivery that a worker has just claimed is not made due by a replay', async () => {
+  let interrupt: (() => Promise<unknown>) | undefined;
+  const act = async () => {
+    const claim = interrupt;
+    interrupt = undefined;
+    await claim?.();
+  };
+  const hooks = await openWebhooks({
+    wrap: client => ({
+      ...client,
+      update: input => act().then(() => client.update(input)),
+      transactWrite: input => act().then(() => client.transactWrite(input)),
+    }),
+  });
+  const { store, clock } = hooks;
+  const sourceId = await hooks.source();
+  const { url } = await openDestination(answer(500));
+  const to = await hooks.connect(sourceId, url, { retryConfig: { delaysS: [3600] } });
+  const eventId = await hooks.send(sourceId);
+  const key = { eventId, connectionId: to, run: 0 };
+  const read = () => store.get(delivery, key, { consistent: true });
+  await until(async () => (await read())!.state === 'retrying');
+  await hooks.stop();
+  let leased: Delivery | undefined;
+  interrupt = async () => {
+    const set = { owner: 'other', dueIn: 's0', dueAt: clock.now() + limits.leaseMs };
+    leased = await store.update(delivery, key, { set });
+  };
+  await hooks.webhooks.operations.replay('usr_ann', eventId, 'again');
+  expect(leased).toMatchObject({ owner: 'other' });
+  expect(await read()).toEqual(leased);
 });
