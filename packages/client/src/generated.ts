@@ -873,6 +873,7 @@ export type WebhooksListAllEventsDataDataItem = {
   processedAt?: number;
   deliveredAt?: number;
   attempts: number;
+  connections: number;
   expiresAt: number;
 };
 
@@ -3244,6 +3245,7 @@ export type ApiTypes = {
         error?: string;
         attemptedAt: number;
       }>;
+      connections: number;
       expiresAt: number;
       headers: Array<[string, string]>;
       deliveries: Array<{
