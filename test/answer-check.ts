@@ -1,4 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel';
+import { gunzipSync } from 'node:zlib';
 import type { ValidateFunction } from 'ajv';
 import { afterAll, afterEach } from 'vitest';
 
@@ -68,12 +69,14 @@ function checkAnswers(app: App, list: string[]): void {
     const isPreflight = method === 'OPTIONS' && response.status === 204;
     if (!found || isPreflight || response.status === 405) return response;
     const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
-    const text = isJson ? await response.text() : undefined;
+    const bytes = isJson ? Buffer.from(await response.arrayBuffer()) : undefined;
+    const isZipped = response.headers.get('content-encoding') === 'gzip' && bytes && bytes.length > 0;
+    const text = (isZipped ? gunzipSync(bytes) : bytes)?.toString();
     const complaint = judge(found, response, text, validator);
     if (complaint) list.push(`${found.operationId} (${method}): ${complaint}`);
-    return text === undefined || method === 'HEAD'
+    return bytes === undefined || method === 'HEAD'
       ? response
-      : new Response(text, { status: response.status, headers: response.headers });
+      : new Response(bytes, { status: response.status, headers: response.headers });
   };
 }
 

@@ -235,7 +235,7 @@ async function recordsBehind(path: string): Promise<number> {
 
 it('the printed link opens the demo workspace', async () => {
   const [page, token] = link.split('#demo=');
-  expect(page).toBe(`${url}/console/sign-in`);
+  expect(page).toBe(`${url.replace('127.0.0.1', 'localhost')}/console/sign-in`);
   const answer = await fetch(`${url}/console/demo/session`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

@@ -99,7 +99,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
 
   it('verifies its address, changes it with both addresses confirming, and changes its name', async () => {
     const { page, email, password, client, failures } = await openSignedInPage(browser!, server.url, {
-      path: '/console/account',
+      path: '/console/account?tab=profile',
     });
     await page.getByText('Verify your e-mail address').waitFor();
     await page.goto(await linkTo(email, 'Verify'));

@@ -12,6 +12,7 @@ import { openTestServer } from './test-server.ts';
 
 const firstLoadBytes = 250_000; // gzipped script of the start page
 const anyPageBytes = 300_000; // for a larger page, if it is opened first
+const idleRequests = 30; // in a minute; a caller may make 600 of them
 const waitMs = 100; // from an action to the next frame
 const movedMost = 0.05; // cumulative layout shift while a page loads, half of what is considered good
 
@@ -105,6 +106,19 @@ describe.skipIf(!browser)(browser ? 'the budget' : 'the budget (needs a browser)
     const signedOut = await scriptBytes(page);
     expect(signedOut).toBeGreaterThan(50_000);
     expect(signedOut).toBeLessThan(firstLoadBytes);
+  });
+
+  it('of requests is kept by an overview that nobody touches', async () => {
+    const { page, client } = await openSignedInPage(browser!, server.url);
+    await sampleWorkspace(client);
+    await page.clock.install();
+    await page.goto(`${server.url}/console/`);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await loaded(page);
+    const asked: string[] = [];
+    page.on('request', request => asked.push(new URL(request.url()).pathname));
+    for (let second = 0; second < 60; second += 5) await page.clock.runFor(5_000);
+    expect(asked.length, asked.toSorted().join('\n')).toBeLessThan(idleRequests);
   });
 
   it('of an interaction is kept on a board with a thousand cards', async () => {

@@ -60,7 +60,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('textbox', { name: 'E-mail' }).waitFor();
   });
 
-  it('updates the overview live, with the lag of every part', async () => {
+  it('updates the overview live', async () => {
     const { page, client, failures } = await enter({ path: undefined });
     const { address } = await sampleSource(client);
     await page.goto(`${server.url}/console/`);
@@ -80,13 +80,9 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     const steps = page.getByRole('region', { name: 'First steps' });
     await expect.poll(() => steps.getByRole('img', { name: 'Done' }).count()).toBe(2);
 
-    const tables = page.getByRole('table', { name: 'Lags' });
-    await tables.getByRole('row', { name: /^Tasks Up to date Up to date/ }).waitFor();
-    // Names of tables are for operators.
-    expect(await page.getByText(/ferryhook|todo-app-data|stak-inbox/).count()).toBe(0);
-    await page.getByText('workers running').waitFor();
-    // Customers do not see the capacity of the whole server.
-    expect(await page.getByText('Capacity units').count()).toBe(0);
+    // Customers do not see the tables, workers and capacity of the whole server.
+    for (const text of [/ferryhook|todo-app-data|stak-inbox/, 'workers running', 'Capacity units'])
+      expect(await page.getByText(text).count()).toBe(0);
     expect(failures).toEqual([]);
   });
 
@@ -116,12 +112,17 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     const { page, client, failures } = await enter({ colorScheme: 'light' });
     const { address, path: source } = await sampleSource(client);
     const { eventId } = (await (await post(address, { a: 1 })).json()) as { eventId: string };
+    // Two initials: the label of the button that shows them has to contain them.
+    await client.accounts.updateMe({ body: { name: 'Ann Lee' } });
+    await page.reload();
+    await page.getByRole('button', { name: 'AL: your account' }).waitFor();
+    expect(await findBarriers(page, ['label-content-name-mismatch'])).toEqual([]);
     const details = { due_date: '2020-01-01', category: 'sales', labels: ['phone'] };
     await client.tasks.create({ body: { title: 'Call Ann', priority: 'urgent', ...details } });
 
     // Each page, and what is there when it is ready.
     const pages = {
-      '/console/': 'up to date',
+      '/console/': 'Events this month',
       '/console/tasks': 'late: ',
       '/console/webhooks': 'Shop',
       '/console/webhooks/events': eventId,

@@ -7,6 +7,7 @@ import { openGithub } from './github.ts';
 import { type MailFolder, openMailFolder } from './mail-folder.ts';
 import { newAccount, openPage, openSignedInPage, returnLater } from './signed-in-page.ts';
 import { openTestServer, type TestServer } from './test-server.ts';
+import { expectUsable } from './usability.ts';
 
 const browser = await openBrowser();
 let server: TestServer;
@@ -236,6 +237,35 @@ describeOrganisation(browser ? 'an invitation' : 'an invitation (needs a browser
     await page.getByRole('link', { name: 'Continue with GitHub' }).click();
     await page.getByRole('button', { name: 'Join Harbour' }).click();
     await page.getByRole('button', { name: 'Organisation Harbour' }).waitFor();
+    expect(failures).toEqual([]);
+  });
+
+  it('of a tenant is mailed once users can sign in to its portal, and leads there', async () => {
+    const { page, client, failures } = await openMembers(undefined);
+    const tenant_id = 'mailed-harbour';
+    await client.tenants.create({ body: { tenant_id, name: 'Harbour', status: 'active' } });
+    await page.goto(`${server.url}/console/tenants/${tenant_id}?tab=users`);
+    await page.getByRole('button', { name: 'Invite a user' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Let users sign in with a mailed code' }).click();
+    await dialog.getByText('Nobody can sign in').waitFor({ state: 'detached' });
+    await dialog.getByRole('textbox', { name: 'E-mail' }).fill('ines@example.com');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('is on its way to ines@example.com').waitFor();
+    const link = new URL(await mails.linkTo('ines@example.com', 'Join Harbour', /^http\S+#invitation=\S+$/m));
+    expect(link.pathname).toBe(`/portal/${tenant_id}`);
+    expect(await dialog.getByText('#invitation=').innerText()).toBe(link.href);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+
+    await page.getByRole('tab', { name: 'Portal' }).click();
+    await page.getByText(`${server.url}/portal/${tenant_id}`).waitFor();
+    expect(await page.getByText('Nobody can sign in there yet').count()).toBe(0);
+    await page.getByLabel('Name', { exact: true }).fill('Bookshop');
+    await page.getByRole('button', { name: 'Save the portal' }).click();
+    await expect
+      .poll(async () => (await client.tenants.getPortal({ tenant_id })).data)
+      .toMatchObject({ name: 'Bookshop', sign_in: true });
+    await expectUsable(page, 'the portal of a tenant');
     expect(failures).toEqual([]);
   });
 

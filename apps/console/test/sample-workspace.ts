@@ -36,7 +36,7 @@ export async function sampleWorkspace(client: Client): Promise<Readonly<Record<s
   const agent = `/console/agents/${tenant_id}`;
   const tenant = `/console/tenants/${tenant_id}`;
   return {
-    '/console/': 'up to date',
+    '/console/': 'Events this month',
     '/console/inbox': 'Inbox of Ann',
     '/console/inbox?tab=sent': 'Order 1 is paid',
     '/console/inbox?tab=settings': 'All inboxes of this tenant',
@@ -64,6 +64,7 @@ export async function sampleWorkspace(client: Client): Promise<Readonly<Record<s
     '/console/tenants': 'Harbour',
     [tenant]: 'bob@example.com',
     [`${tenant}?tab=tokens`]: 'Tokens of users',
+    [`${tenant}?tab=portal`]: 'Save the portal',
     [`${tenant}?tab=settings`]: 'Save settings',
     '/console/data/insights': 'Late now',
     '/console/data/sql': 'They hold only your own rows',

@@ -57,6 +57,22 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await box.fill('order.paid');
     await page.getByRole('button', { name: 'order.paid' }).first().click();
     await page.getByText('"order.paid"').first().waitFor();
+
+    // The first result is selected, also if Enter comes before it does.
+    await client.tasks.create({ body: { title: 'Pay the rent' } });
+    await page.keyboard.press('Control+K');
+    await box.fill('the rent');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+
+    // Actions come before pages, and their field has the focus.
+    await page.keyboard.press('Control+K');
+    await box.fill('new t');
+    await page.getByRole('button', { name: 'New task' }).and(page.locator('[data-selected]')).waitFor();
+    await page.keyboard.press('Enter');
+    await focused('New task').waitFor();
     expect(failures).toEqual([]);
   });
 

@@ -8,9 +8,15 @@ import { escapeHtml, linksOf, type Rendered, renderPage } from './render.ts';
 
 export type SiteFile = string | Uint8Array;
 
+// Why things are as they are. The search shows what to do first.
+const designSections: ReadonlySet<string> = new Set(['Design', 'Tables', 'Decisions']);
+
 /** The whole site: the content of each file by its path. */
 export async function makeSite(docs: string, repository: string): Promise<Map<string, SiteFile>> {
   const sections = readSections(docs);
+  const designs = new Set(
+    sections.filter(({ title }) => designSections.has(title)).flatMap(({ pages }) => pages),
+  );
   const all = sections.flatMap(section => section.pages);
   const bySource = new Map(all.map(page => [page.source, page]));
   const files = new Map<string, SiteFile>();
@@ -26,6 +32,7 @@ export async function makeSite(docs: string, repository: string): Promise<Map<st
         page: page.title,
         title,
         text,
+        isDesign: designs.has(page),
       });
   }
   files.set('index.html', homeHtml(sections));

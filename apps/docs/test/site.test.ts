@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import MiniSearch from 'minisearch';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { searchPages } from '../src/browser/search.ts';
 import { searchOptions } from '../src/browser/search-options.ts';
 import { linksOf, renderPage } from '../src/render.ts';
 import { makeSite, type SiteFile } from '../src/site.ts';
@@ -12,6 +13,10 @@ const repository = 'https://code.example/stak';
 describe('the documentation', () => {
   let files: Map<string, SiteFile>;
   let pages: [path: string, html: string][];
+  const search = (text: string): string[] => {
+    const index = MiniSearch.loadJSON(String(files.get('search.json')), searchOptions);
+    return searchPages(index, text).map(({ url }) => String(url).slice('/docs/'.length));
+  };
   beforeAll(async () => {
     files = await makeSite(docs, repository);
     pages = [...files].filter(([path]) => path.endsWith('.html')) as [string, string][];
@@ -59,11 +64,35 @@ describe('the documentation', () => {
   });
 
   it('can be searched without a server', () => {
-    const index = MiniSearch.loadJSON(String(files.get('search.json')), searchOptions);
-    const [first] = index.search('retry delivery webhook');
-    expect(first).toMatchObject({ page: 'Webhooks' });
-    expect(index.search('quikstart')[0]).toMatchObject({ url: '/docs/guides/quickstart' }); // with a typo
-    expect(index.search('qqqqqqqqq')).toEqual([]);
+    expect(search('quikstart')[0]).toBe('guides/quickstart'); // with a typo
+    expect(search('qqqqqqqqq')).toEqual([]);
+    expect(search('how do I')).toEqual([]);
+  });
+
+  // What somebody asks who sees Stak for the first time, and the section that tells them what to do.
+  it.each([
+    ['verify webhook signature', 'guides/webhooks#6-signatures'],
+    ['how do I verify a signature in python', 'guides/webhooks#6-signatures'],
+    ['retry delivery webhook', 'guides/webhooks#4-when-something-goes-wrong'],
+    ['idempotency', 'reference/http#doing-it-once'],
+    ['pagination', 'reference/http#lists'],
+    ['rate limit', 'reference/http#rate-limits'],
+    ['SSO', 'guides/accounts#single-sign-on'],
+    ['2fa', 'guides/accounts#a-second-factor'],
+    ['forgot password', 'guides/accounts#a-forgotten-password'],
+    ['invite a user to the portal', 'guides/portal#invitations'],
+    ['embed the portal in an iframe', 'guides/portal#in-a-frame'],
+    ['restore a backup', 'guides/backup-and-restore'],
+    ['kubernetes', 'guides/deploy-on-kubernetes'],
+  ])('answers “%s” at the first or second result', (question, answer) => {
+    const [first = '', second = ''] = search(question);
+    expect([first, second].map(url => (answer.includes('#') ? url : url.split('#')[0]))).toContain(answer);
+  });
+
+  it('shows designs and decisions after the pages that say what to do', () => {
+    const kinds = search('webhook delivery').map(url => /^(?:guides|reference)\//.test(url));
+    expect(kinds).toContain(false);
+    expect(kinds).toEqual(kinds.toSorted((a, b) => Number(b) - Number(a)));
   });
 });
 

@@ -17,6 +17,11 @@ export function SignIn({ link, invitation, refused }: Arrival) {
         <>
           <h1>You cannot sign in here</h1>
           <p>Open this page from the product that you use.</p>
+          {invitation !== undefined && (
+            <a className="stak-portal-main" href={`/console/invitation#${invitation}`}>
+              Accept the invitation
+            </a>
+          )}
         </>
       )}
       {portal.data && (

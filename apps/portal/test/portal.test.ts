@@ -88,6 +88,10 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
 
   it('signs in through the tenant’s provider, and explains a refusal', async () => {
     const tenant_id = await server.newTenant({ portal_sign_in: 'host' });
+    const early = await openPage(browser!);
+    await early.page.goto(`${server.url}/portal/${tenant_id}#invitation=a-token`);
+    const accept = early.page.getByRole('link', { name: 'Accept the invitation' });
+    expect(await accept.getAttribute('href')).toBe('/console/invitation#a-token');
     const redirectUri = `${server.url}/v1/portal/${tenant_id}/provider/callback`;
     const provider = await openGoogle({ redirectUri });
     onTestFinished(() => provider.close());

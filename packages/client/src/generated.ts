@@ -882,6 +882,7 @@ export type WebhooksListAllEventsDataDataItem = {
   processedAt?: number;
   deliveredAt?: number;
   attempts: number;
+  connections: number;
   expiresAt: number;
 };
 
@@ -3264,6 +3265,7 @@ export type ApiTypes = {
         error?: string;
         attemptedAt: number;
       }>;
+      connections: number;
       expiresAt: number;
       headers: Array<[string, string]>;
       deliveries: Array<{

@@ -1,5 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { z } from '@hono/zod-openapi';
 import type { EventLoopDelay } from '@stak/kit';
 import type { ServerContext } from './context.ts';
@@ -111,7 +113,11 @@ export function systemEndpoints({
   document,
   build,
 }: SystemSettings): AnyEndpoint[] {
-  let documentText: Promise<string> | undefined;
+  let documentFile: Promise<{ text: string; zipped: Uint8Array<ArrayBuffer> }> | undefined;
+  const readDocument = async () => {
+    const text = JSON.stringify(await document());
+    return { text, zipped: new Uint8Array(await promisify(gzip)(text)) };
+  };
   const endpoints: AnyEndpoint[] = [
     endpoint(health, c => c.json({ status: 'ok' as const, ...build }, 200)),
     endpoint(ready, async c => {
@@ -126,8 +132,14 @@ export function systemEndpoints({
         : c.json({ status: 'ready' as const, ...details }, 200);
     }),
     endpoint(openapi, async c => {
-      documentText ??= document().then(described => JSON.stringify(described));
-      return c.body(await documentText, 200, { 'Content-Type': 'application/json' }) as never;
+      documentFile ??= readDocument();
+      const { text, zipped } = await documentFile;
+      const isZipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
+      return c.body(isZipped ? zipped : text, 200, {
+        'Content-Type': 'application/json',
+        Vary: 'Accept-Encoding',
+        ...(isZipped && { 'Content-Encoding': 'gzip' }),
+      }) as never;
     }),
   ];
   if (metrics)

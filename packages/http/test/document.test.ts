@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { ApiDocument } from '../src/openapi.ts';
 import { openShelf } from './shelf-service.ts';
@@ -20,6 +21,17 @@ const readDocument = async (shelf = openShelf()) => {
 };
 
 describe('the document', () => {
+  it('is compressed for those who can read that', async () => {
+    const shelf = openShelf();
+    const zipped = await shelf.call('/openapi.json', { headers: { 'Accept-Encoding': 'gzip, br' } });
+    expect(zipped.headers.get('content-encoding')).toBe('gzip');
+    expect(zipped.headers.get('vary')).toContain('Accept-Encoding');
+    const text = gunzipSync(await zipped.arrayBuffer()).toString();
+    const plain = await shelf.call('/openapi.json');
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(await plain.text()).toBe(text);
+  });
+
   it('has every route of the table, with its guard', async () => {
     const shelf = openShelf();
     const { openapi, paths, components } = await readDocument(shelf);

@@ -188,6 +188,7 @@ export const eventSchema = z.strictObject({
   processedAt: z.int().optional(),
   deliveredAt: z.int().optional(),
   attempts: z.int().describe('Attempts of the latest run of each connection, added up'),
+  connections: z.int().describe('Connections that it has deliveries for. 0 if its source had none yet'),
   expiresAt: z.int(),
 });
 export type EventView = z.infer<typeof eventSchema>;

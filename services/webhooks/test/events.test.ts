@@ -22,6 +22,17 @@ async function listAll(hooks: Fixture, path: string): Promise<{ events: Listed[]
 }
 
 describe('the list of events', () => {
+  it('says when an event had no connection to go to', async () => {
+    const hooks = await openWebhooks();
+    const sourceId = await hooks.source();
+    const eventId = await hooks.send(sourceId, '{}');
+    const path = `/v1/sources/${sourceId}/events?limit=1`;
+    expect((await hooks.read(path)).data).toMatchObject([{ eventId, status: 'filtered', connections: 0 }]);
+    await hooks.connect(sourceId, 'https://destination.example/hook');
+    await hooks.send(sourceId, '{}');
+    expect((await hooks.read(path)).data).toMatchObject([{ connections: 1 }]);
+  });
+
   it('is newest first over all partitions, each event once, for any page size', async () => {
     const hooks = await openWebhooks();
     const sourceId = await hooks.source();

@@ -1,5 +1,5 @@
 import { Table, Text, VisuallyHidden } from '@mantine/core';
-import type { ReactNode } from 'react';
+import type { MouseEvent, ReactNode } from 'react';
 
 type Column<Row> = {
   label: string;
@@ -15,8 +15,15 @@ type Props<Row> = {
   keyOf: (row: Row) => string;
   empty: string; // what to do if there are no rows
   isCurrent?: (row: Row) => boolean; // the row whose details are open beside the table
+  // Opens a row that is clicked beside its links and buttons. Its link does the same for the keyboard.
+  onRow?: ((row: Row) => void) | undefined;
   minWidth?: number; // scrolls below this width, except on a phone
 };
+
+// A click that is neither on a control nor the end of selecting a text.
+const isPlainClick = ({ target }: MouseEvent): boolean =>
+  !(target as Element).closest('a, button, input, label, [role=menu]') &&
+  window.getSelection()?.isCollapsed !== false;
 
 // A table with one item per row. Narrow screens scroll it. On a phone each row is a card that names its columns; the
 // ARIA roles keep it a table.
@@ -27,6 +34,7 @@ export function DataTable<Row>({
   keyOf,
   empty,
   isCurrent,
+  onRow,
   minWidth = 480,
 }: Props<Row>) {
   if (rows.length === 0)
@@ -57,7 +65,13 @@ export function DataTable<Row>({
         </Table.Thead>
         <Table.Tbody role="rowgroup">
           {rows.map(row => (
-            <Table.Tr key={keyOf(row)} role="row" data-current={isCurrent?.(row) || undefined}>
+            <Table.Tr
+              key={keyOf(row)}
+              role="row"
+              data-current={isCurrent?.(row) || undefined}
+              style={onRow && { cursor: 'pointer' }}
+              onClick={onRow && (click => isPlainClick(click) && onRow(row))}
+            >
               {columns.map(column => (
                 <Table.Td
                   key={column.label}

@@ -64,7 +64,12 @@ export function DayBars({ isStacked = false, format, ...chart }: Bars) {
         barChartProps={chartMargin}
         xAxisProps={dayAxis(data.map(row => row.day))}
         valueFormatter={format}
-        yAxisProps={{ allowDecimals: format !== undefined, width: format ? 64 : 36 }}
+        yAxisProps={{
+          allowDecimals: chart.rows.some(row =>
+            chart.series.some(({ name }) => !Number.isInteger(row[name] ?? 0)),
+          ),
+          width: format ? 64 : 36,
+        }}
       />
     </div>
   );

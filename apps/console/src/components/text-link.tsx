@@ -1,8 +1,11 @@
-import { Anchor, type AnchorProps } from '@mantine/core';
+import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
 import type { AnchorHTMLAttributes } from 'react';
 
-type Props = AnchorProps & Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof AnchorProps>;
+type Link<Own> = Own & Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Own>;
 
 // A router link that looks like any other link.
-export const TextLink = createLink((props: Props) => <Anchor {...props} />);
+export const TextLink = createLink((props: Link<AnchorProps>) => <Anchor {...props} />);
+
+// A router link that looks like a button.
+export const ButtonLink = createLink((props: Link<ButtonProps>) => <Button component="a" {...props} />);

@@ -5,13 +5,13 @@ import { client } from './api.ts';
 export type Insight = ApiTypes['insights.read']['data'];
 export type InsightRow = Insight['data'][number];
 
-// The lake answers from sums, so polling costs the tables nothing. While the lake is behind, the page polls faster.
+// While the lake is behind, the page polls faster.
 export const useInsight = (name: string, days: number) =>
   useQuery({
     queryKey: ['insights', name, days],
     queryFn: async () => (await client.insights.read({ name, days })).data,
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data?.caught_up === false ? 1_500 : 10_000),
+    refetchInterval: ({ state }) => (state.data?.caught_up === false ? 5_000 : 60_000),
   });
 
 const dayMs = 86_400_000;

@@ -1,4 +1,4 @@
-import type { ApiTypes } from '@stak/client';
+import { type ApiTypes, StakError } from '@stak/client';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from './api.ts';
 
@@ -39,6 +39,23 @@ export const useSettings = (tenant_id: string) =>
     },
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export const portalKey = (tenant_id: string) => ['portal', tenant_id] as const;
+type Portal = ApiTypes['tenants.getPortal']['data'];
+
+/** The portal as its visitors see it. Null while nobody can sign in there. */
+export const usePortal = (tenant_id: string) =>
+  useQuery({
+    queryKey: portalKey(tenant_id),
+    queryFn: async (): Promise<Portal | null> => {
+      try {
+        return (await client.tenants.getPortal({ tenant_id })).data;
+      } catch (error) {
+        if (error instanceof StakError && error.status === 404) return null;
+        throw error;
+      }
+    },
   });
 
 // The users to choose from: the first hundred, and the selected one.

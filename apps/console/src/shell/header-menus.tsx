@@ -46,6 +46,10 @@ export function HelpMenu({ onShortcuts }: { onShortcuts: () => void }) {
   );
 }
 
+// Begins with the visible initials, so that somebody who speaks to the page can name the button as it looks.
+const accountLabel = (name: string | undefined): string =>
+  name === undefined ? 'Your account' : `${initialsOf(name)}: your account`;
+
 const initialsOf = (name: string): string =>
   name
     .split(/\s+/)
@@ -63,7 +67,7 @@ export function PersonMenu() {
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <ActionIcon variant="default" size="lg" radius="xl" aria-label="Your account">
+        <ActionIcon variant="default" size="lg" radius="xl" aria-label={accountLabel(me?.name)}>
           <Avatar size={30} radius="xl" color="teal" aria-hidden>
             {me ? initialsOf(me.name) : <IconUser size={16} />}
           </Avatar>

@@ -1,10 +1,10 @@
 import '@mantine/spotlight/styles.css';
 import { useDebouncedValue } from '@mantine/hooks';
-import { Spotlight, spotlight } from '@mantine/spotlight';
+import { Spotlight, spotlight, spotlightActions, spotlightStore } from '@mantine/spotlight';
 import { IconSearch } from '@tabler/icons-react';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { complain } from '../components/complaint.ts';
 import { inboxesQuery } from '../pages/inbox/queries.ts';
 import { client } from '../queries/api.ts';
@@ -27,11 +27,17 @@ export default function Palette({ pages }: { pages: readonly PageLink[] }) {
   const [text, setText] = useState('');
   const [q] = useDebouncedValue(text.trim(), 200);
   useEffect(() => spotlight.open(), []);
-  const groups = useGroups(text.trim(), q, pages);
+  const groups = useGroups(text.trim(), q, pages).filter(({ actions }) => actions.length > 0);
+  const onKeyDown = useFirstSelected(
+    text,
+    groups.flatMap(({ actions }) => actions.map(one => one.id)).join(),
+  );
+  const [hasActed, setHasActed] = useState(false); // an action takes the focus with it
   return (
     <Spotlight.Root
       query={text}
       onQueryChange={setText}
+      returnFocus={!hasActed}
       clearQueryOnClose
       shortcut={null}
       scrollable
@@ -40,24 +46,45 @@ export default function Palette({ pages }: { pages: readonly PageLink[] }) {
       <Spotlight.Search
         placeholder="Go to a page, search, or paste an id"
         aria-label="Search everything"
+        onKeyDown={onKeyDown}
         leftSection={<IconSearch size={18} />}
       />
       <Spotlight.ActionsList>
-        {groups.every(({ actions }) => actions.length === 0) && (
-          <Spotlight.Empty>Nothing found.</Spotlight.Empty>
-        )}
-        {groups
-          .filter(({ actions }) => actions.length > 0)
-          .map(({ label, actions }) => (
-            <Spotlight.ActionsGroup key={label} label={label}>
-              {actions.map(({ id, label: name, description, go }) => (
-                <Spotlight.Action key={id} label={name} description={description} onClick={() => go()} />
-              ))}
-            </Spotlight.ActionsGroup>
-          ))}
+        {groups.length === 0 && <Spotlight.Empty>Nothing found.</Spotlight.Empty>}
+        {groups.map(({ label, actions }) => (
+          <Spotlight.ActionsGroup key={label} label={label}>
+            {actions.map(({ id, label: name, description, go }) => (
+              <Spotlight.Action
+                key={id}
+                label={name}
+                description={description}
+                onClick={() => {
+                  setHasActed(true);
+                  void go();
+                }}
+              />
+            ))}
+          </Spotlight.ActionsGroup>
+        ))}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   );
+}
+
+// Keeps the first result selected, also when results come in later, until an arrow key selects another one. Enter that
+// is pressed before the first result is there opens it when it comes.
+function useFirstSelected(text: string, ids: string) {
+  const movedIn = useRef<string>(undefined); // the texts in which a key was pressed
+  const enteredIn = useRef<string>(undefined);
+  useEffect(() => {
+    if (text === '' || ids === '' || movedIn.current === text) return;
+    spotlightActions.selectAction(0, spotlightStore);
+    if (enteredIn.current === text) spotlightActions.triggerSelectedAction(spotlightStore);
+  }, [text, ids]);
+  return ({ key }: KeyboardEvent) => {
+    if (key === 'ArrowDown' || key === 'ArrowUp') movedIn.current = text;
+    if (key === 'Enter' && ids === '') enteredIn.current = text;
+  };
 }
 
 function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[] {
@@ -125,7 +152,7 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
     {
       id: 'tasks.create',
       label: 'New task',
-      go: () => navigate({ to: '/tasks', search: { view: 'board' } }),
+      go: () => navigate({ to: '/tasks', search: { view: 'board', create: true } }),
     },
     {
       id: 'webhooks.createSource',
@@ -136,13 +163,13 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
   ];
   return [
     { label: 'By id', actions: found },
+    { label: 'Create', actions: creations.filter(({ id, label }) => may(id) && matches(label)) },
     {
       label: 'Pages',
       actions: pages
         .filter(({ label }) => matches(label))
         .map(({ to, label, search = {} }) => ({ id: label, label, go: () => navigate({ to, search }) })),
     },
-    { label: 'Create', actions: creations.filter(({ id, label }) => may(id) && matches(label)) },
     {
       label: 'Sources',
       actions: (text === '' ? [] : (sources.data ?? []))

@@ -7,6 +7,7 @@ it.each([
   ['invitation.sent', 'sent an invitation'],
   ['organisation.renamed', 'renamed an organisation'],
   ['webhooks.createConnection', 'created a connection'],
+  ['webhooks.createJob', 'replayed or cancelled several events'],
   ['tenants.create', 'created a tenant'],
   ['tenants.updateSettings', 'changed settings'],
   ['tenants.createInvitation', 'created an invitation'],

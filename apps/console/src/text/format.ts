@@ -37,10 +37,13 @@ export const formatDate = (time: string | number): string => date.format(new Dat
 
 export const formatTime = (time: string | number): string => moment.format(new Date(time));
 
+// What has passed is counted in whole units. What is to come is rounded: seven days that began a minute ago are still seven.
+const wholeOf = (count: number): number => (count < 0 ? Math.trunc(count) : Math.round(count));
+
 export function formatAgo(time: string | number, nowMs = Date.now()): string {
   const seconds = Math.round((new Date(time).getTime() - nowMs) / 1000);
   for (const [unit, size] of steps)
-    if (Math.abs(seconds) >= size) return distance.format(Math.trunc(seconds / size), unit);
+    if (Math.abs(seconds) >= size) return distance.format(wholeOf(seconds / size), unit);
   return distance.format(seconds, 'second');
 }
 

@@ -1,4 +1,5 @@
 import MiniSearch, { type SearchResult } from 'minisearch';
+import { searchPages } from './search.ts';
 import { searchOptions } from './search-options.ts';
 
 const input = document.querySelector<HTMLInputElement>('#search')!;
@@ -61,7 +62,7 @@ function show(results: readonly SearchResult[]): void {
 async function search(): Promise<void> {
   const text = input.value.trim();
   if (text.length < 2) return show([]);
-  const found = (await load()).search(text);
+  const found = searchPages(await load(), text);
   if (text === input.value.trim()) show(found);
 }
 

@@ -5,7 +5,12 @@ import { readDemo } from '../demo-file.ts';
 import { isFromThisMachine } from '../loopback.ts';
 import { useSignInToken } from './sign-in-token.ts';
 
-export const signInLink = (url: string, token: string): string => `${url}/console/sign-in#demo=${token}`;
+/** At localhost instead of an address of this machine: browsers have no passkeys for addresses. */
+export function signInLink(url: string, token: string): string {
+  const link = new URL('/console/sign-in', url);
+  if (link.hostname === '127.0.0.1' || link.hostname === '[::1]') link.hostname = 'localhost';
+  return `${link.href}#demo=${token}`;
+}
 
 const mostBytes = 200; // of a body with a token
 

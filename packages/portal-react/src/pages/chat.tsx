@@ -1,6 +1,7 @@
 import { emptyReply, type Reply, streamReply } from '@stak/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { Markdown } from '../markdown.tsx';
 import { ConfirmButton, Failure, Loaded, messageOf, onSubmit, Title, useAction } from '../parts.tsx';
 import { usePortal } from '../provider.tsx';
 import { type Approval, approvalsKey, conversationsKey, type Turn, turnsKey } from '../queries.ts';
@@ -14,7 +15,7 @@ type Talk = Reply & { content: string };
 function doing({ text, skills, isWaiting }: Reply): string {
   if (isWaiting) return 'Waiting for an approval…';
   if (text !== '') return 'Writing…';
-  return skills.length > 0 ? `Using ${skills.at(-1)}…` : 'Thinking…';
+  return skills.length > 0 ? `Using ${skills.at(-1)!.replaceAll('_', ' ')}…` : 'Thinking…';
 }
 
 export function Chat() {
@@ -159,7 +160,7 @@ function Bubble({ by, text }: { by: 'user' | 'agent'; text: string }) {
   return (
     <div className="stak-portal-bubble" data-by={by} dir="auto">
       <span className="stak-portal-hidden">{by === 'user' ? 'You: ' : 'Agent: '}</span>
-      {text}
+      {by === 'agent' ? <Markdown text={text} /> : text}
     </div>
   );
 }
@@ -181,7 +182,7 @@ function TurnView({ conversation_id, turn }: TurnProps) {
           return part.type === 'tool-call'
             ? [
                 <p key={key} className="stak-portal-dim">
-                  {`Used ${part.toolName}`}
+                  {`Used ${part.toolName.replaceAll('_', ' ')}`}
                 </p>,
               ]
             : [];

@@ -219,6 +219,7 @@ const showEvent = (event: Event): EventView => ({
   processedAt: event.processedAt,
   deliveredAt: event.deliveredAt,
   attempts: Object.values(event.deliveries).reduce((sum, one) => sum + (one.attempts ?? 0), 0),
+  connections: Object.keys(event.deliveries).length,
   expiresAt: event.expiresAt,
 });
 

@@ -31,7 +31,7 @@ export function AccountPage() {
   return (
     <Stack>
       <Title order={2}>{tabNames[tab]}</Title>
-      <Unverified />
+      {tab === 'profile' && <Unverified />}
       {/* The notice above would move what is there before it. */}
       {!me.isPending && <Settings />}
     </Stack>

@@ -1,5 +1,6 @@
 import {
   Alert,
+  Anchor,
   Button,
   Card,
   Code,
@@ -12,11 +13,14 @@ import {
   Title,
 } from '@mantine/core';
 import { StakError } from '@stak/client';
+import { IconDownload } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Confirm } from '../../components/confirm.tsx';
+import { CopyLine } from '../../components/copy.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded } from '../../components/loaded.tsx';
+import { saveFile } from '../../components/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { ConnectedApps } from './apps.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
@@ -77,6 +81,17 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
           </List.Item>
         ))}
       </List>
+      <Group mt="sm" gap="xs">
+        <CopyLine value={codes.join('\n')} label="Copy the codes" />
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconDownload size={14} aria-hidden />}
+          onClick={() => saveFile('stak-recovery-codes.txt', `${codes.join('\n')}\n`)}
+        >
+          Download them
+        </Button>
+      </Group>
     </Alert>
   );
 }
@@ -123,7 +138,13 @@ function Setup({ hasPassword, onCodes }: Props) {
           <form onSubmit={event => confirm.mutate(textOf(event, 'code'))}>
             <Stack>
               <Text size="sm">Enter this key in your app, then the code that it shows:</Text>
-              <Code className="stak-break">{begin.data.secret}</Code>
+              <Group gap="xs">
+                <Code className="stak-break">{begin.data.secret}</Code>
+                <CopyLine value={begin.data.secret} label="Copy the key" />
+                <Anchor href={begin.data.uri} size="sm">
+                  Open your app on this device
+                </Anchor>
+              </Group>
               {confirm.error !== null && !isWrongCode && <Failure error={confirm.error} />}
               <TextInput
                 name="code"

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Kbd, Stack, Text } from '@mantine/core';
 import { IconPlayerPlay } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { CodeField } from '../../components/code-field.tsx';
 import { isWithoutLake, LakeFailure } from '../../components/lake-failure.tsx';
 import { SavedMenu } from '../../components/saved-menu.tsx';
@@ -42,6 +42,9 @@ export default function SqlBox() {
     query.mutate(text);
     void navigate({ search: text.length > inAddressMost ? {} : { sql: text }, replace: true });
   };
+  // Somebody who opens a link to a query wants its answer. A query can only read rows that they may read anyway.
+  const openLink = useEffectEvent(() => run(inAddress ?? ''));
+  useEffect(() => openLink(), []);
   const pick = (text: string) => {
     setSql(text);
     run(text);

@@ -6,6 +6,7 @@ import { LateBars } from '../../components/late-charts.tsx';
 import { client } from '../../queries/api.ts';
 import { formatNumber } from '../../text/format.ts';
 import { formatCost } from '../agents/cost.ts';
+import { idleMs } from './idle.ts';
 import { chartHeight, NoChart, ServiceCard, type ServiceDays } from './service-card.tsx';
 
 const tenantsCounted = 20; // one request each; the Agents page shows the others
@@ -39,7 +40,7 @@ export function AgentsCard({ days, isPage }: ServiceDays) {
     queryKey: ['agent-usage', 'overview', days[0]],
     queryFn: () => sumUsage(days[0]!),
     placeholderData: keepPreviousData,
-    refetchInterval: 30_000,
+    refetchInterval: 5 * idleMs, // a request for each tenant
   });
   const more = data?.isPart ? '+' : '';
   return (

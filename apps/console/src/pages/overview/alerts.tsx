@@ -8,6 +8,7 @@ import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { useWasTrue } from '../../shell/shortcuts.tsx';
 import { formatNumber } from '../../text/format.ts';
+import { idleMs } from './idle.ts';
 
 // Loaded when it is opened, because the inbox components are large.
 const OwnInboxes = lateComponent(() => import('./own-inboxes.tsx'));
@@ -36,7 +37,7 @@ export function Alerts() {
   const { data, refetch } = useQuery({
     queryKey: ['own-inboxes'],
     queryFn: readOwn,
-    refetchInterval: 15_000,
+    refetchInterval: idleMs,
   });
   const leave = () => {
     close();
@@ -53,8 +54,10 @@ export function Alerts() {
             <Anchor component="button" type="button" size="xs" onClick={open}>
               {unread > 0 ? 'Read them' : 'Read earlier ones'}
             </Anchor>
-          ) : (
+          ) : data ? (
             'Nothing to do'
+          ) : (
+            '…'
           )
         }
       />

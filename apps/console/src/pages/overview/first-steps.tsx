@@ -9,6 +9,7 @@ import { TextLink } from '../../components/text-link.tsx';
 import { client, session } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import type { Tenant } from '../../queries/tenants.ts';
+import { idleMs } from './idle.ts';
 
 type Source = ApiTypes['webhooks.readSource']['data'];
 type Progressed = {
@@ -21,6 +22,7 @@ type Progressed = {
   hasConversation: boolean;
 };
 
+const firstStepsKey = ['first-steps'];
 const lookedThrough = 10; // of each kind; accounts with more are past the first steps
 
 // One after the other, because the first one usually decides.
@@ -29,28 +31,32 @@ async function isAny<T>(all: readonly T[], isTrue: (one: T) => Promise<boolean>)
   return false;
 }
 
-// What the account has done so far, from the same lists that the pages show.
-async function readProgress(): Promise<Progressed> {
-  const [keys, { data: sources }, { data: tenants }, counts] = await Promise.all([
-    client.accounts.listKeys(),
-    client.webhooks.listSources(),
-    client.tenants.list({ limit: lookedThrough }),
-    client.tasks.counts(),
+type Done = Omit<Progressed, 'source'>;
+
+// What the account has done so far, from the same lists that the pages show. What was done before is not looked for
+// again.
+async function readProgress(before: Partial<Done> = {}): Promise<Progressed> {
+  const needsTenants = !before.hasMessage || !before.hasConversation;
+  const [hasKey, sources, tenants, hasTask] = await Promise.all([
+    before.hasKey || client.accounts.listKeys().then(({ data }) => data.data.length > 0),
+    before.hasEvent && before.hasDelivery ? [] : client.webhooks.listSources().then(({ data }) => data.data),
+    needsTenants ? client.tenants.list({ limit: lookedThrough }).then(({ data }) => data.data) : [],
+    before.hasTask || client.tasks.counts().then(({ data }) => data.total > 0),
   ]);
-  const fromOutside = sources.data.filter(one => one.ingestUrl !== undefined);
-  const withEvents = sources.data.filter(one => one.eventCount > 0);
+  const fromOutside = sources.filter(one => one.ingestUrl !== undefined);
+  const withEvents = sources.filter(one => one.eventCount > 0);
   const [hasDelivery, hasMessage, hasConversation] = await Promise.all([
-    isAny(withEvents, hasDelivered),
-    isAny(tenants.data, hasSent),
-    isAny(tenants.data, hasTalked),
+    before.hasDelivery || isAny(withEvents, hasDelivered),
+    before.hasMessage || isAny(tenants, hasSent),
+    before.hasConversation || isAny(tenants, hasTalked),
   ]);
   return {
     source: fromOutside.find(one => one.signatures === 'off') ?? fromOutside[0],
-    hasKey: keys.data.data.length > 0,
-    hasEvent: withEvents.length > 0,
+    hasKey,
+    hasEvent: before.hasEvent || withEvents.length > 0,
     hasDelivery,
     hasMessage,
-    hasTask: counts.data.total > 0,
+    hasTask,
     hasConversation,
   };
 }
@@ -143,11 +149,11 @@ export function useFirstSteps() {
   });
   const isWanted = useMay()('webhooks.createSource') && !isHidden;
   const { data, isLoading } = useQuery({
-    queryKey: ['first-steps'],
-    queryFn: readProgress,
+    queryKey: firstStepsKey,
+    queryFn: ({ client: queries }) => readProgress(queries.getQueryData<Progressed>(firstStepsKey)),
     enabled: isWanted,
     refetchInterval: ({ state }) =>
-      state.data && stepsOf(state.data).every(one => one.isDone) ? false : 5_000,
+      state.data && stepsOf(state.data).every(one => one.isDone) ? false : idleMs,
   });
   return { isLoading, steps: isWanted && data ? stepsOf(data) : [], hide: () => setIsHidden(true) };
 }

@@ -5,8 +5,9 @@ import { TextLink } from '../../components/text-link.tsx';
 import { client } from '../../queries/api.ts';
 import { formatBytes, formatNumber } from '../../text/format.ts';
 import { Alerts } from './alerts.tsx';
+import { idleMs } from './idle.ts';
 
-const refetchInterval = 10_000;
+const refetchInterval = idleMs;
 
 export function Numbers() {
   return (

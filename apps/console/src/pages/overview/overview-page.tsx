@@ -9,6 +9,7 @@ import { usePageTitle } from '../../shell/page-title.ts';
 import { useReachable, watchedFetch } from '../../shell/reachability.tsx';
 import { AgentsCard } from './agents-card.tsx';
 import { FirstSteps, useFirstSteps } from './first-steps.tsx';
+import { idleMs, usePulse } from './idle.ts';
 import { InboxCard } from './inbox-card.tsx';
 import { Numbers } from './numbers.tsx';
 import { System } from './system.tsx';
@@ -23,6 +24,7 @@ export function OverviewPage() {
   const navigate = route.useNavigate();
   const setSpan = (count: number) => void navigate({ search: { days: count }, replace: true });
   const days = lastDays(span);
+  usePulse();
   const { isLoading, steps, hide } = useFirstSteps();
   if (isLoading) return <PageLoading />;
   return (
@@ -57,7 +59,7 @@ function Health() {
   const { data } = useQuery({
     queryKey: ['readyz'],
     queryFn: async () => (await (await watchedFetch('/readyz', {})).json()) as Readiness,
-    refetchInterval: 10_000,
+    refetchInterval: idleMs,
   });
   if (!isReachable) return <StatusBadge status="failed" label="Not reachable" />;
   if (!data) return null;

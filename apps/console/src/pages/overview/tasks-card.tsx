@@ -1,5 +1,6 @@
 import { Skeleton, Text } from '@mantine/core';
 import { IconChecklist } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
 import { LakeFailure } from '../../components/lake-failure.tsx';
 import { LateBars } from '../../components/late-charts.tsx';
 import { client } from '../../queries/api.ts';
@@ -17,13 +18,17 @@ const series = [
 // The current numbers come from the table; the numbers by day come from the lake.
 export function TasksCard({ days }: { days: readonly string[] }) {
   const { refresh } = useTaskActions();
+  const queries = useQueryClient();
   const { data: counts } = useTaskCounts();
   const created = useInsight('tasks-created', days.length);
   const completed = useInsight('tasks-completed', days.length);
   useLive(
     'tasks',
     options => client.tasks.events({}, options),
-    () => void refresh(),
+    () => {
+      void refresh();
+      for (const queryKey of [['insights'], ['first-steps']]) void queries.invalidateQueries({ queryKey });
+    },
   );
   const overdue = counts?.overdue ?? 0;
   const show = (value: number | undefined) => (value === undefined ? '…' : formatNumber(value));

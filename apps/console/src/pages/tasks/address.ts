@@ -12,6 +12,7 @@ export type TasksSearch = {
   sort?: Sort;
   task?: string; // the one that is open
   day?: string; // the one that is chosen in the calendar
+  create?: true; // the field for a new task has the focus
 };
 
 const isDay = (value: unknown): value is string =>
@@ -37,5 +38,6 @@ export function readTasksSearch(search: Record<string, unknown>): TasksSearch {
     ...(sort && sort !== 'position' && { sort }),
     ...text('task'),
     ...(isDay(search.day) && { day: search.day }),
+    ...(search.create === true && { create: true }),
   };
 }

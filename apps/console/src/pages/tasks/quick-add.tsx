@@ -1,7 +1,8 @@
 import { Button, Group, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { complain } from '../../components/complaint.ts';
 import { client } from '../../queries/api.ts';
 import { formatDay } from '../../text/days.ts';
@@ -11,7 +12,17 @@ import { useToday } from './today.ts';
 
 const loadReader = async () => (await import('./date-words.ts')).readDate;
 
+const route = getRouteApi('/inside/tasks');
+
 export function QuickAdd() {
+  const field = useRef<HTMLInputElement>(null);
+  const isAskedFor = route.useSearch({ select: ({ create }) => create === true });
+  const navigate = route.useNavigate();
+  useEffect(() => {
+    if (!isAskedFor) return;
+    field.current?.focus();
+    void navigate({ search: ({ create: _, ...rest }) => rest, replace: true });
+  }, [isAskedFor, navigate]);
   const { showAnswer } = useTaskActions();
   const today = useToday();
   const [text, setText] = useState('');
@@ -45,6 +56,7 @@ export function QuickAdd() {
     <form onSubmit={submit}>
       <Group align="start" gap="xs" wrap="nowrap">
         <TextInput
+          ref={field}
           aria-label="New task"
           placeholder="Call Ann fri 5pm !high #sales"
           data-create

@@ -10,6 +10,7 @@ import { chipMarks } from './calendar-chip.tsx';
 import { findDay, useCalendarSensors } from './calendar-sensors.ts';
 import { DayPanel } from './day-panel.tsx';
 import { dayFormat, MonthGrid, monthFormat } from './month-grid.tsx';
+import { openFirst } from './open-first.ts';
 import { type Task, useTaskActions, useTasksDue } from './task-queries.ts';
 import { useToday, useZone } from './today.ts';
 
@@ -35,7 +36,7 @@ export default function TaskCalendar({ onOpen }: { onOpen: (task: Task) => void 
   const weeks = weeksOf(month, firstWeekday);
   const due = useTasksDue(weeks[0]![0]!, weeks.at(-1)!.at(-1)!);
   const tasks = due.data?.tasks ?? [];
-  const tasksOn = (day: string) => tasks.filter(task => task.due_date === day);
+  const tasksOn = (day: string) => openFirst(tasks.filter(task => task.due_date === day));
   const find = (id: unknown) => tasks.find(one => one.task_id === id);
   const held = find(heldId);
   const letGo = ({ active, over }: DragEndEvent) => {

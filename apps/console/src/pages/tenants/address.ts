@@ -1,7 +1,7 @@
 // The state of a tenant's pages is in their URLs, so that it can be shared as a link. The tenant and its agent are two
 // pages with their own tabs.
 export const agentTabs = ['chat', 'usage', 'memory', 'channels', 'skills'] as const;
-export const tenantTabs = ['users', 'tokens', 'settings'] as const;
+export const tenantTabs = ['users', 'portal', 'tokens', 'settings'] as const;
 type AgentTab = (typeof agentTabs)[number];
 export type TenantTab = (typeof tenantTabs)[number];
 export type Tab = AgentTab | TenantTab;

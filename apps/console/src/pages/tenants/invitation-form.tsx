@@ -3,11 +3,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { fieldComplaints } from '../../components/complaint.ts';
 import { Failure } from '../../components/failure.tsx';
-import { client } from '../../queries/api.ts';
-import { invitationsKey, type NewInvitation, type User } from '../../queries/tenants.ts';
+import { invitationsKey, type User } from '../../queries/tenants.ts';
+import { type MadeInvitation, invite as sendInvitation } from './invite.ts';
+import { NoPortal } from './no-portal.tsx';
 import { RoleSelect } from './role.tsx';
 
-type Props = { tenant_id: string; onMade: (made: NewInvitation) => void };
+type Props = { tenant_id: string; onMade: (made: MadeInvitation) => void };
 
 const spans = [
   { value: '1', label: '1 day' },
@@ -24,10 +25,10 @@ export function InvitationForm({ tenant_id, onMade }: Props) {
       const text = (name: string) => String(form.get(name) ?? '').trim();
       const user_id = text('id');
       const draft = { email: text('email'), role, ttl_days: Number(days), ...(user_id && { user_id }) };
-      return client.tenants.createInvitation({ tenant_id, body: draft });
+      return sendInvitation(tenant_id, draft);
     },
-    onSuccess: ({ data }) => {
-      onMade(data);
+    onSuccess: made => {
+      onMade(made);
       return queries.invalidateQueries({ queryKey: invitationsKey(tenant_id) });
     },
   });
@@ -40,6 +41,7 @@ export function InvitationForm({ tenant_id, onMade }: Props) {
     <form onSubmit={submit}>
       <Stack gap="sm">
         {invite.error && <Failure error={invite.error} />}
+        <NoPortal tenant_id={tenant_id} />
         <TextInput
           name="email"
           type="email"
@@ -69,7 +71,7 @@ export function InvitationForm({ tenant_id, onMade }: Props) {
         />
         <Group justify="end">
           <Button type="submit" loading={invite.isPending}>
-            Create invitation
+            Send the invitation
           </Button>
         </Group>
       </Stack>

@@ -25,8 +25,7 @@ export function InvitationPage() {
               Welcome, {accept.data.display_name}
             </Title>
             <Text size="sm" className="stak-break">
-              You are a user of <b>{accept.data.tenant_id}</b> now. Go back to the person who invited you, and
-              sign in there.
+              You are a user now. Open the product that you were invited to, and sign in there.
             </Text>
           </Stack>
         ) : (

@@ -9,15 +9,16 @@ import { Loaded } from '../../components/loaded.tsx';
 import { More, usePages } from '../../components/pages.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { client } from '../../queries/api.ts';
-import { type Invitation, invitationsKey, type NewInvitation } from '../../queries/tenants.ts';
+import { type Invitation, invitationsKey } from '../../queries/tenants.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { InvitationForm } from './invitation-form.tsx';
 import { InvitationLink } from './invitation-link.tsx';
+import { invite, type MadeInvitation } from './invite.ts';
 import { RoleBadge } from './role.tsx';
 
 // The invitations that nobody has accepted yet.
 export function Invitations({ tenant_id }: { tenant_id: string }) {
-  const [dialog, setDialog] = useState<'form' | NewInvitation>();
+  const [dialog, setDialog] = useState<'form' | MadeInvitation>();
   const close = () => setDialog(undefined);
   const invitations = usePages(invitationsKey(tenant_id), cursor =>
     client.tenants.listInvitations({ tenant_id, limit: 50, ...cursor }),
@@ -54,7 +55,7 @@ export function Invitations({ tenant_id }: { tenant_id: string }) {
   );
 }
 
-type TableProps = { rows: Invitation[]; onMade: (made: NewInvitation) => void };
+type TableProps = { rows: Invitation[]; onMade: (made: MadeInvitation) => void };
 
 const InvitationTable = ({ rows, onMade }: TableProps) => (
   <DataTable
@@ -89,7 +90,7 @@ const InvitationTable = ({ rows, onMade }: TableProps) => (
   />
 );
 
-type MenuProps = { invitation: Invitation; onMade: (made: NewInvitation) => void };
+type MenuProps = { invitation: Invitation; onMade: (made: MadeInvitation) => void };
 
 function InvitationMenu({ invitation, onMade }: MenuProps) {
   const { tenant_id, invitation_id, email, role, user_id } = invitation;
@@ -99,8 +100,8 @@ function InvitationMenu({ invitation, onMade }: MenuProps) {
     onSettled: () => queries.invalidateQueries({ queryKey: invitationsKey(tenant_id) }),
   };
   const renew = useMutation({
-    mutationFn: () => client.tenants.createInvitation({ tenant_id, body: { email, role, user_id } }),
-    onSuccess: ({ data }) => onMade(data),
+    mutationFn: () => invite(tenant_id, { email, role, user_id }),
+    onSuccess: onMade,
     ...after,
   });
   const revoke = useMutation({

@@ -19,6 +19,7 @@ import { MemoryOfUsers } from '../agents/memory/memory.tsx';
 import { Skills } from '../agents/skills/skills.tsx';
 import { UsageTab } from '../agents/usage.tsx';
 import { agentTabs, type Go, isTenantTab, type Tab, type TenantSearch, tenantTabs } from './address.ts';
+import { PortalTab } from './portal/portal-tab.tsx';
 import { SettingsTab } from './settings.tsx';
 import { TenantActions } from './tenant-actions.tsx';
 import { Tokens } from './tokens.tsx';
@@ -31,6 +32,7 @@ const titles: Readonly<Record<Tab, string>> = {
   channels: 'Channels',
   skills: 'Skills',
   users: 'Users',
+  portal: 'Portal',
   tokens: 'Tokens',
   settings: 'Settings',
 };
@@ -130,6 +132,7 @@ function TenantTabs({ tabs, chosen, tenant: { tenant_id, status }, search, go }:
     channels: () => <Channels tenant_id={tenant_id} status={status} />,
     skills: () => <Skills tenant_id={tenant_id} />,
     users: () => <Users tenant_id={tenant_id} go={go} />,
+    portal: () => <PortalTab tenant_id={tenant_id} />,
     tokens: () => <Tokens tenant_id={tenant_id} user={search.user} />,
     settings: () => <SettingsTab tenant_id={tenant_id} />,
   };

@@ -1,9 +1,11 @@
-import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
+import { Button, Card, Group, Menu, Stack, Text, Title } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { DataTable } from '../../components/data-table.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { Loaded, Loading } from '../../components/loaded.tsx';
+import { Permitted } from '../../components/permitted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -29,12 +31,17 @@ export function WebhookConnectionsPage() {
             Where events are delivered. A connection belongs to a source.
           </Text>
         </div>
-        <SourceSelect
-          value={source}
-          onChange={next =>
-            void navigate({ search: next === undefined ? {} : { source: next }, replace: true })
-          }
-        />
+        <Group align="end" gap="xs">
+          <Permitted to="webhooks.createConnection">
+            <NewConnection sources={sources.data ?? []} chosen={source} />
+          </Permitted>
+          <SourceSelect
+            value={source}
+            onChange={next =>
+              void navigate({ search: next === undefined ? {} : { source: next }, replace: true })
+            }
+          />
+        </Group>
       </Group>
       <Loaded query={sources}>
         {all => (
@@ -42,6 +49,39 @@ export function WebhookConnectionsPage() {
         )}
       </Loaded>
     </Stack>
+  );
+}
+
+// A connection belongs to a source, so the source is chosen first unless there is one choice only.
+function NewConnection({ sources, chosen }: { sources: readonly Source[]; chosen: string | undefined }) {
+  const navigate = useNavigate();
+  const choices = chosen === undefined ? sources : sources.filter(one => one.sourceId === chosen);
+  const add = (source: string) =>
+    void navigate({
+      to: '/webhooks/$source',
+      params: { source },
+      search: { tab: 'connections', connection: 'new' },
+    });
+  if (choices.length === 0) return null;
+  const only = choices.length === 1 ? choices[0] : undefined;
+  const button = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={only && (() => add(only.sourceId))}>
+      New connection
+    </Button>
+  );
+  if (only) return button;
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>{button}</Menu.Target>
+      <Menu.Dropdown mah={320} style={{ overflowY: 'auto' }}>
+        <Menu.Label>Of which source?</Menu.Label>
+        {choices.map(({ sourceId, name }) => (
+          <Menu.Item key={sourceId} onClick={() => add(sourceId)}>
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 

@@ -1,4 +1,16 @@
-import { Button, Card, CloseButton, Code, Group, Stack, Tabs, Text, Timeline, Title } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Card,
+  CloseButton,
+  Code,
+  Group,
+  Stack,
+  Tabs,
+  Text,
+  Timeline,
+  Title,
+} from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconRefresh, IconX } from '@tabler/icons-react';
@@ -12,7 +24,7 @@ import { isMissing, Missing } from '../../components/nothing-here.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { TabList } from '../../components/tab-list.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { ButtonLink, TextLink } from '../../components/text-link.tsx';
 import { Together } from '../../components/together.tsx';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
@@ -20,6 +32,8 @@ import { counted, formatAgo, formatBytes, formatTime } from '../../text/format.t
 import { type EventTab, eventTabs } from './address.ts';
 import { WebhookPayload } from './event-payload.tsx';
 import { SentRequest } from './event-sent.tsx';
+import { EventStatusBadge } from './event-status.tsx';
+import { lastFailures } from './event-status-text.ts';
 import { sourceQuery, useConnectionsOf } from './queries.ts';
 
 export type Event = ApiTypes['webhooks.readEvent']['data'];
@@ -77,6 +91,7 @@ export function EventDetail({ sourceId: given, eventId, view: wanted, onView, on
         <Together>
           <Stack>
             <EventHead event={data} onClose={onClose} />
+            <LastFailure event={data} names={names} />
             <Tabs value={view} onChange={next => onView(next as EventTab)} keepMounted={false}>
               <TabList chosen={view}>
                 {views.map(one => (
@@ -140,7 +155,7 @@ function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | u
             <Title order={2} size="h3" className="stak-break">
               <Dotted text={event.eventType ?? 'Event'} />
             </Title>
-            <StatusBadge status={event.status} />
+            <EventStatusBadge event={event} />
           </Group>
           <Group gap={4}>
             <Text className="stak-mono" c="dimmed">
@@ -183,9 +198,39 @@ function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | u
   );
 }
 
+// Why it did not arrive, before what it contains.
+function LastFailure({ event, names }: { event: Event; names: ReadonlyMap<string, string> }) {
+  return lastFailures(event).map(({ connectionId, isOver, reason }) => (
+    <Alert
+      key={connectionId}
+      color={isOver ? 'red' : 'orange'}
+      title={`${names.get(connectionId) ?? connectionId}: ${isOver ? 'not delivered' : 'trying again'}`}
+    >
+      {reason}
+    </Alert>
+  ));
+}
+
 function Deliveries({ event, names }: { event: Event; names: ReadonlyMap<string, string> }) {
   if (event.deliveries.length === 0)
-    return <Text c="dimmed">Not delivered: the source had no connections when it arrived.</Text>;
+    return (
+      <Alert title="Not delivered: the source had no connection when it arrived">
+        <Permitted to="webhooks.createConnection" otherwise="A connection delivers events to an address.">
+          <Text size="sm" mb="sm">
+            A connection delivers the events of a source to your own address. Replay this one when you have
+            one.
+          </Text>
+          <ButtonLink
+            to="/webhooks/$source"
+            params={{ source: event.sourceId }}
+            search={{ tab: 'connections', connection: 'new' }}
+            size="xs"
+          >
+            Add a connection
+          </ButtonLink>
+        </Permitted>
+      </Alert>
+    );
   return (
     <Stack gap="sm">
       <Title order={3} size="h4">

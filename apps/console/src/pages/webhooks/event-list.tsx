@@ -4,6 +4,7 @@ import { notifications } from '@mantine/notifications';
 import { csvLine } from '@stak/kit/csv';
 import { IconDownload, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { complain } from '../../components/complaint.ts';
 import { DataTable } from '../../components/data-table.tsx';
@@ -11,7 +12,6 @@ import { Failure } from '../../components/failure.tsx';
 import { Loading } from '../../components/loaded.tsx';
 import { Permitted } from '../../components/permitted.tsx';
 import { saveFile } from '../../components/saved-file.ts';
-import { StatusBadge } from '../../components/status-badge.tsx';
 import { TextLink } from '../../components/text-link.tsx';
 import { client } from '../../queries/api.ts';
 import { useLive } from '../../queries/live.ts';
@@ -21,6 +21,7 @@ import { EventDetail } from './event-detail.tsx';
 import { EventFilters, isFiltered, noFilters, SavedViews } from './event-filters.tsx';
 import { readPage } from './event-query.ts';
 import { ReplayMany } from './event-replay.tsx';
+import { EventStatusBadge } from './event-status.tsx';
 import { type EventRow, useSources } from './queries.ts';
 
 const unsettled = new Set<EventStatus>(['received', 'processing', 'retrying']);
@@ -190,6 +191,7 @@ const durationOf = ({ status, attempts, receivedAt, deliveredAt, processedAt }: 
 
 function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableProps) {
   const { data: sources = [] } = useSources();
+  const navigate = useNavigate();
   const nameOf = (sourceId: string) => sources.find(one => one.sourceId === sourceId)?.name ?? sourceId;
   const time = {
     label: 'Time',
@@ -237,7 +239,7 @@ function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableP
     ),
     isTitle: true,
   };
-  const status = { label: 'Status', show: (row: EventRow) => <StatusBadge status={row.status} /> };
+  const status = { label: 'Status', show: (row: EventRow) => <EventStatusBadge event={row} /> };
   const figures = [
     { label: 'Attempts', show: (row: EventRow) => row.attempts, isNumber: true },
     { label: 'Duration', show: durationOf, isNumber: true },
@@ -248,6 +250,14 @@ function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableP
       rows={rows}
       keyOf={row => row.eventId}
       isCurrent={row => row.eventId === openId}
+      onRow={row =>
+        onOpen
+          ? onOpen(row.eventId)
+          : void navigate({
+              to: '/webhooks/$source/events/$event',
+              params: { source: row.sourceId, event: row.eventId },
+            })
+      }
       minWidth={isNarrow ? 300 : 720}
       empty={empty}
       columns={

@@ -1,4 +1,5 @@
 import { Box, Code, Group, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';
+import { Markdown } from '@stak/portal-react/markdown';
 import type { ReactNode } from 'react';
 import { formatTime } from '../../../text/format.ts';
 import type { ConversationPath, Turn } from '../queries.ts';
@@ -11,7 +12,7 @@ function Bubble({ by, children }: { by: 'user' | 'agent'; children: ReactNode })
     <Box className="agents-bubble" data-by={by} dir="auto">
       {/* Visually, position and colour tell who is speaking. */}
       <VisuallyHidden dir="ltr">{by === 'user' ? 'User: ' : 'Agent: '}</VisuallyHidden>
-      {children}
+      {by === 'agent' && typeof children === 'string' ? <Markdown text={children} /> : children}
     </Box>
   );
 }

@@ -1,0 +1,42 @@
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { complain } from '../../components/complaint.ts';
+import { Permitted } from '../../components/permitted.tsx';
+import { client } from '../../queries/api.ts';
+import { portalKey, settingsKey, usePortal } from '../../queries/tenants.ts';
+
+/** Says that an invited user could not sign in to the portal, with the button that changes it. */
+export function NoPortal({ tenant_id }: { tenant_id: string }) {
+  const queries = useQueryClient();
+  const portal = usePortal(tenant_id);
+  const open = useMutation({
+    mutationFn: () =>
+      client.tenants.updateSettings({ tenant_id, body: { portal_sign_in: 'mail' } }, { ifMatch: '*' }),
+    onError: complain,
+    onSettled: () =>
+      Promise.all(
+        [portalKey(tenant_id), settingsKey(tenant_id)].map(queryKey =>
+          queries.invalidateQueries({ queryKey }),
+        ),
+      ),
+  });
+  if (portal.data !== null) return null;
+  return (
+    <Alert color="yellow" title="Nobody can sign in to the portal yet">
+      <Group justify="space-between">
+        <Text size="sm">
+          {open.isSuccess
+            ? 'This server sends no mail, so users can sign in only through your product or a provider.'
+            : 'An invited person becomes a user, but has no page to open.'}
+        </Text>
+        {!open.isSuccess && (
+          <Permitted to="tenants.updateSettings">
+            <Button size="xs" variant="default" loading={open.isPending} onClick={() => open.mutate()}>
+              Let users sign in with a mailed code
+            </Button>
+          </Permitted>
+        )}
+      </Group>
+    </Alert>
+  );
+}

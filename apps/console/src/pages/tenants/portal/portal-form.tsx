@@ -1,0 +1,143 @@
+import {
+  Button,
+  Card,
+  ColorInput,
+  Group,
+  Input,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useId, useState } from 'react';
+import { fieldComplaints } from '../../../components/complaint.ts';
+import { PermittedFields } from '../../../components/permitted.tsx';
+import { SaveFailure } from '../../../components/save-failure.tsx';
+import { client } from '../../../queries/api.ts';
+import type { Settings } from '../settings-draft.ts';
+
+type Props = {
+  tenant_id: string;
+  read: { settings: Settings; etag: string };
+  onSaved: () => Promise<void>;
+};
+
+const draftOf = (settings: Settings) => ({
+  portal_sign_in: settings.portal_sign_in ?? 'host',
+  portal_name: settings.portal_name ?? '',
+  portal_logo: settings.portal_logo ?? '',
+  portal_color: settings.portal_color ?? '',
+  portal_header_color: settings.portal_header_color ?? '',
+});
+type Draft = ReturnType<typeof draftOf>;
+
+/** How users sign in to the portal, and how it looks to them. */
+export function PortalForm({ tenant_id, read, onSaved }: Props) {
+  const [{ settings, etag }] = useState(read); // the version that is edited, even if a newer one has been read since
+  const [draft, setDraft] = useState(() => draftOf(settings));
+  const edit = (part: Partial<Draft>) => setDraft(old => ({ ...old, ...part }));
+  const signInLabel = useId();
+  const save = useMutation({
+    mutationFn: () => client.tenants.updateSettings({ tenant_id, body: draft }, { ifMatch: etag }),
+    onSuccess: async () => {
+      notifications.show({ message: 'Saved.' });
+      await onSaved();
+    },
+  });
+  const complaints = fieldComplaints(save.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <Card withBorder component="section" aria-label="Sign-in and looks">
+      <form onSubmit={submit}>
+        <PermittedFields to="tenants.updateSettings">
+          <Stack gap="sm">
+            <Title order={3} size="h4">
+              Sign-in and looks
+            </Title>
+            <div>
+              <Input.Label labelElement="div" display="block" mb={4} id={signInLabel}>
+                Users sign in
+              </Input.Label>
+              <SegmentedControl
+                aria-labelledby={signInLabel}
+                data={[
+                  { value: 'host', label: 'Only through your product' },
+                  { value: 'mail', label: 'Also with a mailed code' },
+                ]}
+                value={draft.portal_sign_in}
+                onChange={value => edit({ portal_sign_in: value as Draft['portal_sign_in'] })}
+              />
+            </div>
+            <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
+              <TextInput
+                label="Name"
+                placeholder="The name of the tenant"
+                value={draft.portal_name}
+                onChange={event => edit({ portal_name: event.currentTarget.value })}
+                error={complaints.portal_name}
+              />
+              <TextInput
+                label="Logo"
+                placeholder="https://…"
+                value={draft.portal_logo}
+                onChange={event => edit({ portal_logo: event.currentTarget.value })}
+                error={complaints.portal_logo}
+              />
+              <ColorInput
+                label="Colour of buttons and links"
+                placeholder="#0b7285"
+                value={draft.portal_color}
+                onChange={portal_color => edit({ portal_color })}
+                error={complaints.portal_color}
+              />
+              <ColorInput
+                label="Colour of the bar at the top"
+                placeholder="#ffffff"
+                value={draft.portal_header_color}
+                onChange={portal_header_color => edit({ portal_header_color })}
+                error={complaints.portal_header_color}
+              />
+            </SimpleGrid>
+            <Preview {...draft} />
+            {save.error && <SaveFailure error={save.error} onReadAgain={() => void onSaved()} />}
+            <Group justify="end">
+              <Button type="submit" loading={save.isPending}>
+                Save the portal
+              </Button>
+            </Group>
+          </Stack>
+        </PermittedFields>
+      </form>
+    </Card>
+  );
+}
+
+const isColor = (text: string): boolean => /^#[0-9a-f]{6}$/i.test(text);
+
+// Black or white, whichever can be read on the colour.
+function inkOn(color: string): string {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map(at => Number.parseInt(color.slice(at, at + 2), 16));
+  return red * 0.299 + green * 0.587 + blue * 0.114 > 150 ? '#000000' : '#ffffff';
+}
+
+const Preview = ({ portal_name, portal_color, portal_header_color }: Draft) => {
+  const bar = isColor(portal_header_color) ? portal_header_color : '#ffffff';
+  const button = isColor(portal_color) ? portal_color : '#0b7285';
+  return (
+    <Group aria-hidden justify="space-between" px="md" py="xs" bg={bar} bd="1px solid gray" maw={480}>
+      <Text fw={600} c={inkOn(bar)}>
+        {portal_name || 'The name of the tenant'}
+      </Text>
+      <Text size="sm" px="sm" py={4} bg={button} c={inkOn(button)} style={{ borderRadius: 4 }}>
+        Send
+      </Text>
+    </Group>
+  );
+};
