@@ -272,6 +272,7 @@ function openTasks(deps: ComposeDeps, services: OpenServices): OpenServices['tas
     ...baseOf(deps),
     cursors: deps.cursors,
     enterTenant: enterTenantOf(services),
+    isMember: accounts.isMember,
     lastRevokedAt: tenants.lastRevokedAt,
     publicUrl: deps.publicUrl,
     describeOwner: async owner => {

@@ -296,7 +296,7 @@ export const harmless = [
     'alertRotationId',
   ],
   ...['organisationId', 'linkUserId', 'linkSessionId'], // of a sign-in that is in no archive
-  ...['invitedBy', 'saved_by', 'decided_by', 'recalled_by', 'counted_by', 'invited_by'],
+  ...['invitedBy', 'saved_by', 'decided_by', 'recalled_by', 'counted_by', 'invited_by', 'made_by'],
   ...[
     'dedupeId',
     'queueId',

@@ -140,4 +140,13 @@ describe('a password reset', () => {
     const { data } = await host.tenants.mintToken({ tenant_id, body: { sub: 'vic', scope: 'tasks:write' } });
     await expect(as(data.token).tasks.revokeFeed()).rejects.toMatchObject({ code: 'tasks.feed_not_found' });
   });
+
+  it('is not needed to end the calendar of a user who is deleted', async () => {
+    await leaveBehind();
+    const host = await logIn(password);
+    const ofEve = await takeFeed(host, 'eve');
+    expect(await statusOf(ofEve)).toBe(200);
+    await host.tenants.deleteUser({ tenant_id, user_id: 'eve' });
+    expect(await statusOf(ofEve)).toBe(404);
+  });
 });

@@ -236,9 +236,11 @@ describe('within a second of a revocation in another process', () => {
     await reader.cancel();
   });
 
-  it('an admin who becomes a viewer keeps no rights, in an open stream, a session or a key', async () => {
+  it('an admin who becomes a viewer keeps no rights, and nobody a calendar who has left', async () => {
     const host = stranger;
     const session = await joinHost(host);
+    const { address } = (await as(session).tasks.replaceFeed()).data;
+    const calendar = async () => (await fetch(there.localUrl + new URL(address).pathname)).status;
     const { data: made } = await as(session).accounts.createKey({
       body: { name: 'k', permissions: 'admin' },
     });
@@ -254,5 +256,8 @@ describe('within a second of a revocation in another process', () => {
       expect((await webhooks.listSources()).status).toBe(200);
     }
     expect(await Promise.all(streams.map(endOf))).toEqual(['unauthenticated', 'unauthenticated']);
+    expect(await calendar()).toBe(200);
+    await host.client.accounts.removeMember({ userId });
+    expect(await calendar()).toBe(404);
   });
 });

@@ -269,6 +269,8 @@ export function createAccounts(given: AccountsDeps) {
     lakeTexts: createLakeTexts({ ...base, audit }),
     sessions,
     isVerified: memberships.isVerified,
+    isMember: async (accountId: string, userId: string) =>
+      (await memberships.roleIn(accountId, userId)) !== undefined,
     requireFresh: requireFreshSession,
     operators: createOperators({ ...base, users, sessions, apiKeys, audit }),
     // Call before the first request, once the tables exist.

@@ -1,3 +1,4 @@
+import type { AnyEndpoint } from '@stak/http';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as limits from '../src/limits.ts';
 import { createTestServer, hello, main, type TestServer } from './test-server.ts';
@@ -223,4 +224,10 @@ it('refuses inboxes beyond the limit, however many are created at once', async (
   );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
   expect(answers.filter(({ body }) => body.code === 'inbox.too_many_inboxes')).toHaveLength(3);
+});
+
+it('every route says that its inbox may be busy', () => {
+  expect(server.inbox.api.length).toBeGreaterThan(20);
+  for (const { route } of server.inbox.api as readonly AnyEndpoint[])
+    expect(route.problems, route.operationId).toContain('inbox.busy');
 });

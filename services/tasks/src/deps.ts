@@ -30,6 +30,8 @@ export type TasksDeps = {
   // Throws unless the tenant exists, is active and, for an account, belongs to it. Without an answer, the tenant has no
   // account.
   enterTenant(principal: Caller, tenantId: string): Promise<{ readonly account_id: string } | undefined>;
+  // Whether a person is in an account that others use too. Without it, nobody leaves.
+  isMember?(accountId: string, userId: string): Promise<boolean>;
   // The second until which everything that users of a tenant were given has been revoked; -1 if it has not been.
   lastRevokedAt?(tenantId: string): MaybePromise<number>;
   // Delivers a due reminder. Must take each key only once.
@@ -45,6 +47,7 @@ export type Deps = CommitDeps & {
   log: Logger;
   cursors: Cursors;
   enterTenant: TasksDeps['enterTenant'];
+  isMember: TasksDeps['isMember'];
   lastRevokedAt: TasksDeps['lastRevokedAt'];
   describeOwner?: DescribeOwner;
   hub: Hub; // wakes event streams, by user

@@ -32,7 +32,7 @@ export type { DescribeOwner, Person } from './users/profile.ts';
 
 export function createTasks(given: TasksDeps) {
   const { store, clock, ids, log, cursors, enterTenant, remind, describeOwner, publicUrl = '' } = given;
-  const { random = systemRandom, owners = unknownOwners(ids), lastRevokedAt } = given;
+  const { random = systemRandom, owners = unknownOwners(ids), isMember, lastRevokedAt } = given;
   const reminderAdded = createNotifier(clock);
   const users = { store, clock, describeOwner };
   const writing = {
@@ -45,7 +45,8 @@ export function createTasks(given: TasksDeps) {
   };
   const search = createSearch(writing);
   const hub = createHub(clock);
-  const deps: Deps = { ...writing, log, cursors, enterTenant, lastRevokedAt, hub, search, publicUrl };
+  const entering = { enterTenant, isMember, lastRevokedAt };
+  const deps: Deps = { ...writing, ...entering, log, cursors, hub, search, publicUrl };
 
   return {
     // Paths without a parameter come first: `/v1/tasks/search` is not a task.

@@ -219,7 +219,12 @@ export const emailLock = entity(todoKeys, {
 export const feed = entity(todoKeys, {
   name: 'calendar feed',
   description: 'The user whose calendar a secret address shows.',
-  schema: z.object({ feed_hash: z.string(), user_id: z.string(), created_at: seconds }),
+  schema: z.object({
+    feed_hash: z.string(),
+    user_id: z.string(),
+    made_by: z.string().optional().describe('The person who has the address, if an account has several'),
+    created_at: seconds,
+  }),
   key: { partition: 'FEED#{feed_hash}', sort: 'METADATA' },
 });
 

@@ -107,7 +107,7 @@ export type TenantsDeps = {
   accountSkills?(): readonly string[]; // skills about the account rather than the tenant, which admins of the tenant cannot enable
   // Notifies other processes before tokens are revoked or a tenant is closed, so that open event streams end.
   announceRevoked?: (...revoked: Revoked[]) => Promise<void>;
-  // Ends what other services gave to a user for as long as they exist, when the user's tokens are revoked.
+  // Ends what other services gave to a user without an end, when their tokens are revoked or they are deleted.
   endAccess?(tenantId: string, userId: string): Promise<void>;
   portal?: PortalDeps; // without it, there is no portal
 };

@@ -28,10 +28,12 @@ export const feedNotFound = () => tasksErrors.create('tasks.feed_not_found', 'Ca
 export async function replaceFeed(
   deps: FeedDeps,
   user_id: string,
+  made_by?: string,
   expected?: string,
 ): Promise<{ secret: string; version: number }> {
   const secret = randomBytes(secretBytes).toString('base64url');
-  return { secret, version: await changeFeed(deps, user_id, hashOf(secret), expected) };
+  const made = { feed_hash: hashOf(secret), ...(made_by !== undefined && { made_by }) };
+  return { secret, version: await changeFeed(deps, user_id, made, expected) };
 }
 
 export const revokeFeed = (deps: FeedDeps, user_id: string, expected?: string): Promise<number> =>
@@ -40,7 +42,7 @@ export const revokeFeed = (deps: FeedDeps, user_id: string, expected?: string): 
 function changeFeed(
   deps: FeedDeps,
   user_id: string,
-  feed_hash: string | undefined,
+  made: { feed_hash: string; made_by?: string } | undefined,
   expected: string | undefined,
 ): Promise<number> {
   return commit(deps, user_id, 'change calendar feed', async ({ nowS }) => {
@@ -48,17 +50,17 @@ function changeFeed(
     const known = found ?? (await newUser(deps, user_id));
     const old = known.feed_hash;
     requireVersion(known.version, expected);
-    if (feed_hash === undefined && old === undefined) throw feedNotFound();
+    if (made === undefined && old === undefined) throw feedNotFound();
     const settled = await settleEmail(deps.store, found?.email, { ...known, updated_at: nowS });
     const { version, feed_hash: _, ...after } = settled.after;
-    const input = { ...after, ...(feed_hash !== undefined && { feed_hash }) };
+    const input = { ...after, ...(made && { feed_hash: made.feed_hash }) };
     const steps: NamedStep[] = [
       ['user', write.put(user, input, found ? { ifVersion: version } : { ifAbsent: true })],
       ...settled.steps,
     ];
     if (old !== undefined) steps.push(['old feed', write.delete(feed, { feed_hash: old })]);
-    if (feed_hash !== undefined)
-      steps.push(['new feed', write.put(feed, { feed_hash, user_id, created_at: nowS }, { ifAbsent: true })]);
+    if (made)
+      steps.push(['new feed', write.put(feed, { ...made, user_id, created_at: nowS }, { ifAbsent: true })]);
     return { answer: version + 1, steps };
   });
 }

@@ -99,7 +99,10 @@ export function createUserRoutes(deps: Deps) {
       return c.json(showUser(updated), 200);
     }),
     inTenant(putFeed, async (c, user_id) => {
-      const { secret, version } = await replaceFeed(deps, user_id, expectedVersion(c));
+      const caller = c.get('principal');
+      const madeBy =
+        caller.kind === 'account' && caller.userId !== caller.accountId ? caller.userId : undefined;
+      const { secret, version } = await replaceFeed(deps, user_id, madeBy, expectedVersion(c));
       c.header('ETag', etagOf(version));
       return c.json({ address: `${deps.publicUrl}/v1/tasks/feeds/${secret}.ics` }, 200);
     }),
@@ -121,14 +124,18 @@ export function createUserRoutes(deps: Deps) {
   ] as const;
 }
 
-// The calendar of a suspended tenant is not found, nor one whose address is older than a revocation of all the tenant's
-// tokens: it may be with the person who had those.
+// The calendar of a suspended tenant is not found, nor one whose address is with a person who has left the account, or is
+// older than a revocation of all the tenant's tokens.
 async function enterOwner(
   deps: Deps,
-  { user_id, created_at }: { user_id: string; created_at: number },
+  { user_id, made_by, created_at }: { user_id: string; made_by?: string | undefined; created_at: number },
 ): Promise<void> {
   const owner = ownerOf(user_id);
-  if (owner.kind === 'account') return;
+  if (owner.kind === 'account') {
+    const hasLeft = made_by !== undefined && (await deps.isMember?.(owner.accountId, made_by)) === false;
+    if (hasLeft) throw feedNotFound();
+    return;
+  }
   await enterUser(deps, { ...owner, scope: 'read' }).catch(() => {
     throw feedNotFound();
   });

@@ -287,4 +287,5 @@ export async function deleteUser(
     throw isRefused(error) ? versionMismatch() : error;
   }
   deps.epochs.forgetUser(tenant_id, user_id);
+  await deps.endAccess?.(tenant_id, user_id);
 }
