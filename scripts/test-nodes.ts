@@ -1,5 +1,5 @@
 // Three servers behind a proxy, killed and restarted under load, on the engine over HTTP and on DynamoDB Local:
-//   npm run test:nodes [-- --minutes N] [--store engine | dynamodb-local | http://…] [--seed N]
+//   npm run test:nodes [-- --minutes N] [--kills N] [--store engine | dynamodb-local | http://…] [--seed N]
 // Where Maven or Java is missing, or Maven cannot reach DynamoDB Local, it says so and runs on the engine only.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,9 +8,14 @@ import { parseArgs } from 'node:util';
 import { startDynamoDbLocal, whatDynamoDbLocalLacks } from './dynamodb-local.ts';
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string' }, store: { type: 'string' }, seed: { type: 'string' } },
+  options: {
+    minutes: { type: 'string' },
+    kills: { type: 'string' },
+    store: { type: 'string' },
+    seed: { type: 'string' },
+  },
 });
-const { store, minutes, seed } = values;
+const { store, minutes, kills, seed } = values;
 
 async function run(name: string, endpoint?: string): Promise<void> {
   const args = [
@@ -23,6 +28,7 @@ async function run(name: string, endpoint?: string): Promise<void> {
     ],
     ...(endpoint === undefined ? [] : ['--endpoint', endpoint]),
     ...(minutes === undefined ? [] : ['--minutes', minutes]),
+    ...(kills === undefined ? [] : ['--kills', kills]),
     ...(seed === undefined ? [] : ['--seed', seed]),
   ];
   const [code] = (await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'exit')) as [number | null];

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { planText, readDueShards, readLoad } from '../src/commands/simulate-action.ts';
-import { lookAgainMs } from '../src/presence.ts';
+import { beatMs, lookAgainMs } from '../src/presence.ts';
 import { withDueShards } from '../src/simulate/due-shards.ts';
 import { perPartition } from '../src/simulate/heat.ts';
 import { type Plan, planLoad } from '../src/simulate/load.ts';
@@ -120,7 +120,10 @@ test('one large tenant is as many as its warmest key needs, and its users come a
 
 test('the number of servers has the limits of their reports', () => {
   // A report every two seconds is a write unit.
-  expect(guide).toContain(`${whole(perPartition.write * 2)} servers`);
+  expect(guide).toContain(`${whole((perPartition.write * beatMs) / 1000)} servers write`);
+  let many = 1;
+  while (lookAgainMs(many) <= beatMs) many += 1;
+  expect(guide).toContain(`From ${many} servers on, each of them looks less often`);
   const looksMs = lookAgainMs(1000);
   expect(guide).toContain(`up to ${Math.ceil((looksMs + 8_500) / 1000)} seconds among a thousand`);
 });

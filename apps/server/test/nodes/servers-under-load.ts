@@ -6,8 +6,11 @@ import { seededRandom } from '@stak/kit';
 import { awsClient } from '@stak/table/aws';
 import { ask, askAgain, make, signUp } from '../crash/server.ts';
 import { prepareWebhooks } from '../crash/webhooks.ts';
+import { prepareAgents } from './agents-load.ts';
 import { type Cluster, credentials, startCluster } from './cluster.ts';
+import { openFailingStore } from './failing-store.ts';
 import { prepareInbox, prepareTasks } from './load.ts';
+import { watchMachine } from './machine.ts';
 import { streamsMs } from './promises.ts';
 
 // Three servers on one store that wakes nobody, behind a proxy, under load: servers are killed and restarted, and then
@@ -16,22 +19,25 @@ import { streamsMs } from './promises.ts';
 export type Campaign = {
   command: string; // `stak`, as it is built
   endpoint: string;
-  forMs: number; // kills go on for so long; there is one at least
+  forMs: number; // kills go on for so long
+  leastKills: number;
   seed: number;
   note(line: string): void;
   log: Writable; // of what servers print
 };
 export type Found = {
   violations: string[];
-  heardMs: { p50: number; p95: number; most: number }; // from the answer to the listeners of every server
+  heardMs: { p50: number; p95: number; most: number; count: number }; // from the answer to the listeners of every server
+  stolen: number; // of the processors, by the host, in the whole run
   kills: {
     streams: Judged<number>; // milliseconds until what a killed server read is read by others
     delivery: Judged<number>; // until what it was delivering is delivered by others
     failures: Judged<readonly string[]>; // of requests, while the others were restarted
   }[];
 };
-// What was seen while the store itself was slow says little about the servers.
-export type Judged<T> = { seen: T; wasStoreSlow: boolean };
+// What was seen while the store itself was slow, or while the host took the processors away, says little about the
+// servers.
+export type Judged<T> = { seen: T; wasStoreSlow: boolean; stolen: number };
 
 const servers = 3;
 const leaseMs = 3_900; // of a shard, where nobody can tell that its reader is gone
@@ -43,9 +49,17 @@ const quietWithinMs = 30_000; // counts that follow the stream have caught up
 // is stalled.
 const storeAnswersMs = 1_000;
 
-export async function runCampaign({ command, endpoint, forMs, seed, note, log }: Campaign): Promise<Found> {
+export async function runCampaign(campaign: Campaign): Promise<Found> {
+  const { command, endpoint, forMs, leastKills, seed, note, log } = campaign;
   const random = seededRandom(seed);
-  const cluster = await startCluster(command, endpoint, servers, log);
+  const startedMs = Date.now();
+  const machine = watchMachine();
+  const failing = await openFailingStore(endpoint, seededRandom(seed + 1));
+  const cluster = await startCluster(command, failing.endpoint, servers, log).catch(async error => {
+    machine.close();
+    await failing.close();
+    throw error;
+  });
   const leases = createLeases(endpoint, note);
   const store = watchStore(endpoint);
   const killed: { atMs: number; victim: 'worker' }[] = [];
@@ -56,6 +70,7 @@ export async function runCampaign({ command, endpoint, forMs, seed, note, log }:
   const judged = <T>(seen: T, sinceMs: number, untilMs = Date.now()): Judged<T> => ({
     seen,
     wasStoreSlow: wasStoreSlow(sinceMs, untilMs),
+    stolen: machine.stolen(sinceMs, untilMs),
   });
   try {
     note(`${servers} servers are ready`);
@@ -66,15 +81,17 @@ export async function runCampaign({ command, endpoint, forMs, seed, note, log }:
       mostBehind,
       wasStoreSlow,
     });
-    const works = [await prepareInbox(cluster, token, random), await prepareTasks(cluster, token)] as const;
+    const inbox = await prepareInbox(cluster, token, random);
+    const tasks = await prepareTasks(cluster, token);
+    const works = [inbox, tasks, await prepareAgents(cluster, token, () => killed.length)];
     const slow = await openSlowDestination(cluster, token);
-    note('there are webhooks, an inbox, tasks and listeners');
+    note('there are webhooks, an inbox, tasks, listeners and an agent');
     let isOver = false;
     const sending = Promise.all([webhooks, ...works].map(work => work.send(() => isOver)));
     sending.catch(() => {}); // it is waited for below
     note(`they read ${(await untilSpread(cluster)).join(', ')} shards of streams`);
 
-    for (const endsMs = Date.now() + forMs; killed.length === 0 || Date.now() < endsMs; ) {
+    for (const endsMs = Date.now() + forMs; killed.length < leastKills || Date.now() < endsMs; ) {
       await sleep(calmMs);
       const node = Math.floor(random() * servers);
       await slow.hold(node);
@@ -95,30 +112,35 @@ export async function runCampaign({ command, endpoint, forMs, seed, note, log }:
       const ofDelivery = judged(deliveryAfterMs, atMs, atMs + deliveryAfterMs);
       kills.push({ streams: ofStreams, delivery: ofDelivery, failures });
       note(
-        `killed server ${node}: its streams after ${streamsAfterMs} ms, its delivery after ${deliveryAfterMs} ms; restarted the others${store.describe(atMs)}`,
+        `killed server ${node}: its streams after ${streamsAfterMs} ms, its delivery after ${deliveryAfterMs} ms; restarted the others${store.describe(atMs)}${machine.describe(atMs)}`,
       );
     }
 
     isOver = true;
     await sending;
+    const { lostAnswers, lostRequests, throttled } = failing.counts;
+    note(`the store lost ${lostAnswers} answers and ${lostRequests} requests, and throttled ${throttled}`);
+    failing.heal();
     const { violations: broken, summary } = await webhooks.verify();
     note(summary);
     violations.push(...broken);
     for (const work of works) violations.push(...(await untilQuiet(() => work.check())));
     violations.push(...(await untilQuiet(() => checkCounts(cluster, token))));
     violations.push(...(await checkHealth(cluster)));
-    const latencies = works[1].latenciesMs().toSorted((a, b) => a - b);
+    const latencies = tasks.latenciesMs().toSorted((a, b) => a - b);
     const quantile = (share: number) =>
       Math.round(latencies[Math.floor(share * (latencies.length - 1))] ?? 0);
-    works[1].close();
+    tasks.close();
     await webhooks.close();
     slow.close();
-    const heardMs = { p50: quantile(0.5), p95: quantile(0.95), most: quantile(1) };
-    return { violations, heardMs, kills };
+    const heardMs = { p50: quantile(0.5), p95: quantile(0.95), most: quantile(1), count: latencies.length };
+    return { violations, heardMs, stolen: machine.stolen(startedMs, Date.now()), kills };
   } finally {
     leases.close();
     await store.close();
     await cluster.stop();
+    await failing.close();
+    machine.close();
   }
 }
 
