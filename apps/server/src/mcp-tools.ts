@@ -1,3 +1,5 @@
+import type { RouteSpec } from '@stak/http';
+
 // Tools are generated from the API's document: a changed operation is a changed tool.
 
 type Schema = { [key: string]: unknown };
@@ -14,48 +16,6 @@ export type Tool = {
   };
   request(input: Record<string, unknown>): { path: string; init: RequestInit };
 };
-
-// Operations that are useful to assistants. Not included: keys, billing, erasure, and streams.
-const operations = [
-  'accounts.whoAmI',
-  'tenants.list',
-  'tenants.listUsers',
-  'inbox.publish',
-  'inbox.broadcast',
-  'inbox.listInboxes',
-  'inbox.readMessage',
-  'inbox.listReceipts',
-  'inbox.counts',
-  'inbox.feed',
-  'tasks.list',
-  'tasks.search',
-  'tasks.get',
-  'tasks.create',
-  'tasks.update',
-  'tasks.counts',
-  'tasks.listOfUser',
-  'webhooks.listSources',
-  'webhooks.listConnections',
-  'webhooks.listEvents',
-  'webhooks.listAllEvents',
-  'webhooks.readEvent',
-  'webhooks.readBody',
-  'webhooks.replayEvent',
-  'webhooks.listAlerts',
-  'webhooks.analytics',
-  'agents.listConversations',
-  'agents.getConversation',
-  'agents.listMessages',
-  'agents.sendMessage',
-  'agents.listSkills',
-  'agents.listApprovals',
-  'agents.listModels',
-  'agents.listMemory',
-  'lake.query',
-  'lake.status',
-  'insights.list',
-  'insights.read',
-] as const;
 
 type Parameter = { name: string; in: string; required?: boolean; schema?: Schema; description?: string };
 type Operation = {
@@ -76,17 +36,18 @@ const idempotencyKey = {
     'Prevents duplicates: the same key with the same arguments runs once and returns the same result.',
 };
 
+// The operations whose routes declare that they are tools.
 export async function readTools(
   read: (path: string) => Response | Promise<Response>,
+  routes: readonly RouteSpec[],
 ): Promise<readonly Tool[]> {
   const document = (await (await read('/openapi.json')).json()) as Document;
-  const wanted = new Set<string>(operations);
+  const kinds = new Map(routes.flatMap(({ operationId, mcp }) => (mcp ? [[operationId, mcp] as const] : [])));
   return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, operation]) =>
-      operation.operationId !== undefined && wanted.has(operation.operationId)
-        ? [toTool(path, method.toUpperCase(), operation, document)]
-        : [],
-    ),
+    Object.entries(methods).flatMap(([method, operation]) => {
+      const kind = kinds.get(operation.operationId);
+      return kind ? [toTool(path, method.toUpperCase(), operation, document, kind)] : [];
+    }),
   );
 }
 
@@ -94,7 +55,13 @@ export async function readTools(
 const nameOf = (operationId: string): string =>
   operationId.replace('.', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
-function toTool(path: string, method: string, operation: Operation, document: Document): Tool {
+function toTool(
+  path: string,
+  method: string,
+  operation: Operation,
+  document: Document,
+  kind: 'reads' | 'writes',
+): Tool {
   const { operationId = '', summary = '', description, parameters = [] } = operation;
   const given = parameters.filter(one => one.in === 'path' || one.in === 'query');
   const body = operation.requestBody?.content?.['application/json']?.schema;
@@ -107,7 +74,7 @@ function toTool(path: string, method: string, operation: Operation, document: Do
   if (body) properties.body = body;
   if (takesKey) properties.idempotency_key = idempotencyKey;
   const required = given.filter(one => one.required || one.in === 'path').map(({ name }) => name);
-  const isRead = method === 'GET';
+  const isRead = kind === 'reads';
   return {
     name: nameOf(operationId),
     title: summary,

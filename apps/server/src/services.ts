@@ -8,7 +8,7 @@ import {
   type Storage,
 } from '@stak/accounts';
 import { type Agents, createAgents, createModels } from '@stak/agents';
-import type { MemoryRateLimits, Principal, Revocations } from '@stak/http';
+import type { EndUserPrincipal, MemoryRateLimits, Revocations } from '@stak/http';
 import { createInbox, type Inbox } from '@stak/inbox';
 import {
   type Clock,
@@ -121,7 +121,7 @@ export function openServices(deps: ComposeDeps): OpenServices {
   services.mcpOutbound = createOutbound({ allow: config.outboundAllow, maxResponseBytes: 1024 * 1024 });
   services.accounts = openAccounts(deps, services);
   services.tenants = openTenants(deps, services);
-  services.inbox = createInbox({ ...baseOf(deps), cursors, enterTenant: enterTenantOf(services) });
+  services.inbox = createInbox({ ...baseOf(deps), cursors });
   services.webhooks = openWebhooks(deps, services);
   services.tasks = openTasks(deps, services);
   services.agents = openAgents(deps, services);
@@ -216,14 +216,6 @@ const openTenants = (deps: ComposeDeps, services: OpenServices): Tenants =>
     },
   });
 
-// Accounts are the users of our own tenant, which belongs to no account.
-const enterTenantOf =
-  ({ tenants }: OpenServices) =>
-  async (principal: Principal, tenantId: string) =>
-    principal.kind === 'endUser' && principal.tenantId === ownTenant && tenantId === ownTenant
-      ? { tenant_id: ownTenant, account_id: principal.userId }
-      : tenants.enterTenant(principal, tenantId);
-
 const noticeDepsOf = ({ inbox, accounts }: OpenServices) => ({
   post: inbox.operations,
   mail: accounts.notices,
@@ -268,7 +260,7 @@ function openTasks(deps: ComposeDeps, services: OpenServices): OpenServices['tas
   return createTasks({
     ...baseOf(deps),
     cursors: deps.cursors,
-    enterTenant: enterTenantOf(services),
+    isTenantActive: async tenantId => tenantId === ownTenant || tenants.isActive(tenantId),
     publicUrl: deps.publicUrl,
     describeOwner: async owner => {
       if (owner.kind === 'account') return accounts.users.readProfile(owner.accountId);
@@ -353,7 +345,8 @@ function openLake(
     texts: createTexts(deps.store),
     textsSetting: services.accounts.lakeTexts,
     tenantsOf: services.tenants.tenantsOf,
-    enterTenant: enterTenantOf(services),
+    payerOf: async ({ tenantId, userId }: EndUserPrincipal) =>
+      tenantId === ownTenant ? userId : services.tenants.payerOf(tenantId),
     queryLimits: async (accountId: string) => (await services.accounts.readPlan(accountId)).query,
   };
   return wake ? createLakeReader({ ...lakeDeps, wake }) : createLake(lakeDeps);

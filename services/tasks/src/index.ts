@@ -30,7 +30,7 @@ export { type Owner, ownerOf, userIdOf } from './users/owner.ts';
 export type { DescribeOwner, Person } from './users/profile.ts';
 
 export function createTasks(given: TasksDeps) {
-  const { store, clock, ids, log, cursors, enterTenant, remind, describeOwner, publicUrl = '' } = given;
+  const { store, clock, ids, log, cursors, isTenantActive, remind, describeOwner, publicUrl = '' } = given;
   const { random = systemRandom, owners = unknownOwners(ids) } = given;
   const reminderAdded = createNotifier(clock);
   const users = { store, clock, describeOwner };
@@ -43,7 +43,7 @@ export function createTasks(given: TasksDeps) {
     ensureUser: (userId: string) => ensureUser(users, userId),
   };
   const search = createSearch(writing);
-  const deps: Deps = { ...writing, log, cursors, enterTenant, hub: createHub(clock), search, publicUrl };
+  const deps: Deps = { ...writing, log, cursors, isTenantActive, hub: createHub(clock), search, publicUrl };
 
   return {
     // Paths without a parameter come first: `/v1/tasks/search` is not a task.

@@ -4,7 +4,7 @@ import { type Decider, decide, deciderOf } from '../approvals/decisions.ts';
 import { readPaused } from '../approvals/paused-turn.ts';
 import { findConversation, resolveUser } from '../conversations/access.ts';
 import { readMessages, readWaiting } from '../conversations/reads.ts';
-import type { Service } from '../deps.ts';
+import { enteredTenant, type Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import * as schema from '../schema.ts';
@@ -15,8 +15,14 @@ import { uiSink, uiStreamHeader } from './ui-stream.ts';
 
 // For `useChat` of the AI SDK, with `api: '/v1/tenants/…/conversations/…/ui'` and no other settings.
 
-const user = { auth: 'user', endUserScope: 'agents:chat', tags: ['agents'] as string[] } as const;
-const problems = ['tenants.not_found', 'tenants.suspended', 'agents.conversation_not_found'];
+const user = {
+  auth: 'user',
+  endUserScope: 'agents:chat',
+  tags: ['agents'] as string[],
+  tenant: 'path',
+  mcp: false,
+} as const;
+const problems = ['agents.conversation_not_found'];
 const one = '/v1/tenants/{tenant_id}/conversations/{conversation_id}';
 const params = schema.conversationParams;
 
@@ -71,6 +77,7 @@ const routes = {
     operationId: 'agents.sendUiMessage',
     reaches: 'model',
     audit: false,
+    stores: 'body',
     scope: 'write',
     summary: "Send a message in the AI SDK's protocol",
     description:
@@ -98,6 +105,7 @@ const routes = {
     operationId: 'agents.resumeUiStream',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'Resume the stream of an answer in progress',
     description: 'Starts from the beginning, as `useChat` expects. Returns 204 if no answer is in progress.',
@@ -113,6 +121,7 @@ const routes = {
     operationId: 'agents.resumeUiChat',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'Resume the stream, at the address that the AI SDK uses by default',
     description: 'The same as `…/stream`, under the URL that messages are sent to.',
@@ -165,14 +174,10 @@ async function findRunning(service: Service, key: ConversationKey) {
 }
 
 export function createUiRoutes(service: Service) {
-  const enterer = (caller: PrincipalOf<'user'>, tenantId: string) => () =>
-    service.enterTenant(caller, tenantId);
   const resume = async (caller: PrincipalOf<'user'>, key: ConversationKey) => {
-    const enter = enterer(caller, key.tenant_id);
-    await enter();
     await findConversation(service, caller, key);
     const running = await findRunning(service, key);
-    return running && { enter, follow: followAnswer(service, running) };
+    return running && followAnswer(service, running);
   };
 
   // One by one, so that repeating them is safe. Returns the message whose answer continues.
@@ -200,8 +205,7 @@ export function createUiRoutes(service: Service) {
       const caller = c.get('principal');
       const { tenant_id, conversation_id } = c.req.valid('param');
       const body = c.req.valid('json');
-      const enter = enterer(caller, tenant_id);
-      const tenant = await enter();
+      const tenant = enteredTenant(c);
       const answered = lastDecisions(body);
       if (answered) {
         const address = await decideAll(
@@ -213,7 +217,6 @@ export function createUiRoutes(service: Service) {
         const follow = followAnswer(service, address);
         c.header(...uiStreamHeader);
         return sse(c, {
-          enter,
           subscribe: (_, sink) => follow(undefined, uiSink(sink, answered)),
           namesEnd: false,
         }) as never;
@@ -231,7 +234,6 @@ export function createUiRoutes(service: Service) {
       );
       c.header(...uiStreamHeader);
       return sse(c, {
-        enter,
         subscribe: (_, sink) => follow(undefined, uiSink(sink)),
         namesEnd: false,
       }) as never;
@@ -239,12 +241,10 @@ export function createUiRoutes(service: Service) {
     ...([routes.resume, routes.resumeByDefault] as const).map(one =>
       endpoint(one as typeof routes.resume, async c => {
         const { tenant_id, conversation_id } = c.req.valid('param');
-        const running = await resume(c.get('principal'), { tenant_id, conversation_id });
-        if (!running) return c.body(null, 204);
+        const follow = await resume(c.get('principal'), { tenant_id, conversation_id });
+        if (!follow) return c.body(null, 204);
         c.header(...uiStreamHeader);
-        const { enter, follow } = running;
         return sse(c, {
-          enter,
           subscribe: (_, sink) => follow(undefined, uiSink(sink)),
           namesEnd: false,
         }) as never;
