@@ -4,6 +4,7 @@ import {
   createApi,
   createMemoryIdempotency,
   createMemoryRateLimits,
+  type Guards,
 } from '@stak/http';
 import type { Clock, ErrorCatalogue, Logger } from '@stak/kit';
 import { tableErrors } from '@stak/table';
@@ -18,6 +19,7 @@ export type Call = (
 
 export type Served = {
   endpoints: readonly AnyEndpoint[];
+  guards: Guards;
   errors: readonly ErrorCatalogue[];
   authenticate: Authenticate;
   clock: Clock;
@@ -25,10 +27,11 @@ export type Served = {
 };
 
 // A service's routes, called without a socket by a caller with the token. No rate limits apply.
-export function serveInProcess({ endpoints, errors, authenticate, clock, log }: Served) {
+export function serveInProcess({ endpoints, guards, errors, authenticate, clock, log }: Served) {
   const { app } = createApi({
     info: { title: 'Bench', version: '1' },
     endpoints,
+    guards,
     errors: [...errors, tableErrors],
     authenticate,
     clock,

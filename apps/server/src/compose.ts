@@ -1,18 +1,15 @@
 import { storageTable } from '@stak/accounts';
-import { type AnyEndpoint, type Authenticate, withProblems } from '@stak/http';
+import type { AnyEndpoint, Authenticate, Guards } from '@stak/http';
 import type { ErrorCatalogue, Worker } from '@stak/kit';
 import type { FollowerOptions, Subscription } from '@stak/streams';
 import type { AnyTable } from '@stak/table';
 import { downloadEndpoint } from './archive/download.ts';
-import { withTrail } from './audit-trail.ts';
 import { createExplorer, type Explorer } from './explorer/explorer.ts';
-import { withKeyTenants } from './key-tenants.ts';
+import { createGuards } from './guards.ts';
 import { ownInboxEndpoints, ownTenant } from './notices.ts';
 import { permissionsEndpoint } from './permissions.ts';
 import { type ComposeDeps, mintEndUserTokenOf, type OpenServices, openServices } from './services.ts';
-import { withStorageLimit } from './storage.ts';
 import { systemEndpoints } from './system.ts';
-import { withVerifiedEmail } from './verified-email.ts';
 
 // What each service provides to the code that serves, runs or documents it.
 export type Service = {
@@ -27,6 +24,7 @@ export type Service = {
 export type Services = {
   all: readonly Service[];
   ownEndpoints: readonly AnyEndpoint[];
+  guards: Guards; // of all of them
   explorer?: Explorer;
   storage: OpenServices['storage'];
   portalPageOf: OpenServices['tenants']['portalPageOf']; // for the portal page of a tenant
@@ -38,20 +36,20 @@ export type Services = {
   close(): Promise<void>;
 };
 
-// All services with guarded routes, and the server's own routes.
+// All services, the server's own routes, and what guards them.
 export function composeServices(deps: ComposeDeps): Services {
   const services = openServices(deps);
   const { accounts, tenants, webhooks, agents, lake, outbound, mcpOutbound, storage } = services;
   const { clock, ids, log, cursors } = deps;
   const explorer = deps.explorer && createExplorer({ clock, ids, log, cursors, ...deps.explorer });
-  const verified = verifiedBy(deps, services);
-  const all = guardServices(deps, services).map(one => ({ ...one, api: verified(one.api) }));
+  const all = listServices(services);
   return {
     all,
     storage,
     portalPageOf: tenants.portalPageOf,
     lakeConsumers: lake?.consumers ?? [],
-    ownEndpoints: verified(createOwnEndpoints(deps, services, { all, explorer })),
+    ownEndpoints: createOwnEndpoints(deps, services, { all, explorer }),
+    guards: createGuards(deps, services),
     ...(explorer && { explorer }),
     authenticate: accounts.authenticate,
     prepare: async () => {
@@ -68,54 +66,11 @@ export function composeServices(deps: ComposeDeps): Services {
   };
 }
 
-type WithApi = { api: readonly AnyEndpoint[] };
-
-// Error codes of `enterTenant`.
-const gated = <S extends WithApi>(service: S) => ({
-  ...service,
-  api: withProblems(service.api, ['tenants.not_found', 'tenants.suspended']),
-});
-
-function guardsOf({ log }: ComposeDeps, { accounts, tenants, storage }: OpenServices) {
-  const { payerOf } = tenants;
-  return {
-    limited: <S extends WithApi>(service: S) => withStorageLimit({ storage, accountOf: payerOf }, service),
-    audited: <S extends WithApi>(service: S) =>
-      withTrail({ audit: accounts.audit.record, log, payerOf }, service),
-  };
+function listServices({ accounts, tenants, inbox, webhooks, tasks, agents, storage, lake }: OpenServices) {
+  const stored = { ...storage, api: [], errors: accounts.errors, tables: [storageTable] };
+  const services: Service[] = [accounts, tenants, inbox, webhooks, tasks, agents, stored];
+  return lake ? [...services, lake] : services;
 }
-
-function guardServices(deps: ComposeDeps, services: OpenServices): readonly Service[] {
-  const { accounts, tenants, inbox, webhooks, tasks, agents, storage, lake } = services;
-  const { limited, audited } = guardsOf(deps, services);
-  const others = [
-    gated(inbox),
-    webhooks,
-    gated(tasks),
-    { ...agents, api: tenants.guardManagement(agents.api) },
-  ];
-  return [
-    audited(limited(accounts)),
-    limited({ ...tenants, api: withAccountsProblems(tenants.api) }),
-    ...others.map(service => audited(limited(service))),
-    { ...storage, api: [], errors: accounts.errors, tables: [storageTable] },
-    ...(lake ? [audited(gated(limited(lake)))] : []),
-  ];
-}
-
-const verifiedBy = ({ config }: ComposeDeps, { accounts, tenants }: OpenServices) => {
-  const { anthropic, bedrock, google, openai, openaiCompatible } = config.models;
-  return (endpoints: readonly AnyEndpoint[]) =>
-    withVerifiedEmail(
-      {
-        isRequired: config.requireVerifiedEmail,
-        hasModels: Boolean(anthropic ?? bedrock ?? google ?? openai ?? openaiCompatible),
-        isVerified: accounts.isVerified,
-        accountOf: tenants.payerOf,
-      },
-      endpoints,
-    );
-};
 
 function createOwnEndpoints(
   deps: ComposeDeps,
@@ -124,7 +79,6 @@ function createOwnEndpoints(
 ): readonly AnyEndpoint[] {
   const { store, clock, sealer } = deps;
   const { accounts, inbox, lake } = services;
-  const { limited, audited } = guardsOf(deps, services);
   const mintEndUserToken = mintEndUserTokenOf(deps, services);
   // The lake's consumers may run here or in its own thread. They are listed once.
   const captures = new Set(lake?.consumers.map(({ name }) => name));
@@ -146,23 +100,14 @@ function createOwnEndpoints(
       isOperator: caller => explorer?.isOperator(caller) ?? false,
     }),
     ...(explorer?.api ?? []),
-    ...(explorer && lake ? audited(limited({ api: lake.operatorApi(explorer.enter) })).api : []),
+    ...(explorer && lake ? lake.operatorApi(explorer.enter) : []),
     permissionsEndpoint(() => [...ownEndpoints, ...all.flatMap(service => service.api)]),
   ];
   return ownEndpoints;
 }
 
-// Errors of accounts in routes of tenants: too much mail, or a provider that does not work.
-const fromAccounts: Readonly<Record<string, readonly string[]>> = {
-  'tenants.requestSignIn': ['accounts.too_many_attempts'],
-  'tenants.createInvitation': ['accounts.too_many_attempts'],
-  'tenants.startPortalSignIn': ['accounts.provider_failed', 'accounts.provider_not_configured'],
-};
-const withAccountsProblems = (endpoints: readonly AnyEndpoint[]): AnyEndpoint[] =>
-  endpoints.flatMap(one => withProblems([one], fromAccounts[one.route.operationId ?? ''] ?? []));
-
-// All routes of the services, with the errors that the store may cause.
-export const endpointsOf = ({ ownEndpoints, all }: Pick<Services, 'ownEndpoints' | 'all'>): AnyEndpoint[] =>
-  withKeyTenants([...ownEndpoints, ...all.flatMap(service => service.api)]).flatMap(one =>
-    withProblems([one], one.route.method === 'get' ? ['table.busy'] : ['table.busy', 'store.full']),
-  );
+// All routes, which `guards` guard.
+export const endpointsOf = ({ ownEndpoints, all }: Pick<Services, 'ownEndpoints' | 'all'>): AnyEndpoint[] => [
+  ...ownEndpoints,
+  ...all.flatMap(service => service.api),
+];

@@ -46,6 +46,7 @@ export function describeApi(): ApiDocument {
   const api = createApi({
     info: apiInfo,
     endpoints: endpointsOf(services),
+    guards: services.guards,
     errors: [tableErrors, ...services.all.map(service => service.errors)],
     authenticate: async () => undefined,
     clock: systemClock,

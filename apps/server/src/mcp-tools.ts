@@ -1,3 +1,5 @@
+import type { RouteSpec } from '@stak/http';
+
 // Tools are generated from the API's document: a changed operation is a changed tool.
 
 type Schema = { [key: string]: unknown };
@@ -28,52 +30,7 @@ export function isWithin(caller: { kind?: string; scope?: string }, { needs }: P
   return endUserScope !== undefined && (isHeld || scopes.includes(scope));
 }
 
-// Operations that are useful to assistants. Not included: keys, billing, erasure, and streams.
-const operations = [
-  'accounts.whoAmI',
-  'tenants.list',
-  'tenants.listUsers',
-  'inbox.publish',
-  'inbox.broadcast',
-  'inbox.listInboxes',
-  'inbox.readMessage',
-  'inbox.listReceipts',
-  'inbox.counts',
-  'inbox.feed',
-  'tasks.list',
-  'tasks.search',
-  'tasks.get',
-  'tasks.create',
-  'tasks.update',
-  'tasks.counts',
-  'tasks.listOfUser',
-  'webhooks.listSources',
-  'webhooks.listConnections',
-  'webhooks.listEvents',
-  'webhooks.listAllEvents',
-  'webhooks.readEvent',
-  'webhooks.readBody',
-  'webhooks.replayEvent',
-  'webhooks.listAlerts',
-  'webhooks.analytics',
-  'agents.listConversations',
-  'agents.getConversation',
-  'agents.listMessages',
-  'agents.sendMessage',
-  'agents.listSkills',
-  'agents.listApprovals',
-  'agents.listModels',
-  'agents.listMemory',
-  'lake.query',
-  'lake.status',
-  'insights.list',
-  'insights.read',
-] as const;
-
 type Parameter = { name: string; in: string; required?: boolean; schema?: Schema; description?: string };
-// What they do is not limited to what is stored here.
-const reachesOutside = new Set<string>(['agents.sendMessage', 'webhooks.replayEvent']);
-
 type Operation = {
   operationId?: string;
   'x-scope'?: string;
@@ -94,17 +51,18 @@ const idempotencyKey = {
     'Prevents duplicates: the same key with the same arguments runs once and returns the same result.',
 };
 
+// The operations whose routes declare that they are tools.
 export async function readTools(
   read: (path: string) => Response | Promise<Response>,
+  routes: readonly RouteSpec[],
 ): Promise<readonly Tool[]> {
   const document = (await (await read('/openapi.json')).json()) as Document;
-  const wanted = new Set<string>(operations);
+  const tools = new Map(routes.filter(({ mcp }) => mcp).map(one => [one.operationId, one]));
   return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, operation]) =>
-      operation.operationId !== undefined && wanted.has(operation.operationId)
-        ? [toTool(path, method.toUpperCase(), operation, document)]
-        : [],
-    ),
+    Object.entries(methods).flatMap(([method, operation]) => {
+      const route = tools.get(operation.operationId);
+      return route ? [toTool(path, method.toUpperCase(), operation, document, route)] : [];
+    }),
   );
 }
 
@@ -112,7 +70,13 @@ export async function readTools(
 const nameOf = (operationId: string): string =>
   operationId.replace('.', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
-function toTool(path: string, method: string, operation: Operation, document: Document): Tool {
+function toTool(
+  path: string,
+  method: string,
+  operation: Operation,
+  document: Document,
+  { mcp, reaches }: RouteSpec,
+): Tool {
   const { operationId = '', summary = '', description, parameters = [], 'x-scope': scope } = operation;
   const given = parameters.filter(one => one.in === 'path' || one.in === 'query');
   const body = operation.requestBody?.content?.['application/json']?.schema;
@@ -126,7 +90,7 @@ function toTool(path: string, method: string, operation: Operation, document: Do
   if (takesKey) properties.idempotency_key = idempotencyKey;
   const required = given.filter(one => one.required || one.in === 'path').map(({ name }) => name);
   if (body && operation.requestBody?.required !== false) required.push('body');
-  const isRead = method === 'GET' || scope === 'read'; // a query may be a POST
+  const isRead = mcp === 'reads';
   return {
     name: nameOf(operationId),
     title: summary,
@@ -144,7 +108,7 @@ function toTool(path: string, method: string, operation: Operation, document: Do
       readOnlyHint: isRead,
       destructiveHint: ['DELETE', 'PATCH', 'PUT'].includes(method), // not only additions
       idempotentHint: isRead || method === 'PUT' || method === 'DELETE',
-      openWorldHint: reachesOutside.has(operationId),
+      openWorldHint: reaches !== 'nothing', // what it does is not limited to what is stored here
     },
     needs: { scope, endUserScope: operation['x-end-user-scope'] },
     request(input) {

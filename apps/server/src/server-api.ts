@@ -33,6 +33,7 @@ export function createServerApi(
     info: apiInfo,
     describe: annotate,
     endpoints: endpointsOf(services),
+    guards: services.guards,
     errors: [tableErrors, ...services.all.map(service => service.errors)],
     authenticate: services.authenticate,
     clock,

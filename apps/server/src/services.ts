@@ -8,7 +8,7 @@ import {
   type Storage,
 } from '@stak/accounts';
 import { type Agents, createAgents, createModels } from '@stak/agents';
-import type { MemoryRateLimits, Principal, Revocations } from '@stak/http';
+import type { EndUserPrincipal, MemoryRateLimits, Revocations } from '@stak/http';
 import { createInbox, type Inbox } from '@stak/inbox';
 import {
   type Clock,
@@ -122,7 +122,7 @@ export function openServices(deps: ComposeDeps): OpenServices {
   services.mcpOutbound = createOutbound({ allow: config.outboundAllow, maxResponseBytes: 1024 * 1024 });
   services.accounts = openAccounts(deps, services);
   services.tenants = openTenants(deps, services);
-  services.inbox = createInbox({ ...baseOf(deps), cursors, enterTenant: enterTenantOf(services) });
+  services.inbox = createInbox({ ...baseOf(deps), cursors });
   services.webhooks = openWebhooks(deps, services);
   services.tasks = openTasks(deps, services);
   services.agents = openAgents(deps, services);
@@ -219,14 +219,6 @@ const openTenants = (deps: ComposeDeps, services: OpenServices): Tenants =>
     },
   });
 
-// Accounts are the users of our own tenant, which belongs to no account.
-const enterTenantOf =
-  ({ tenants }: OpenServices) =>
-  async (principal: Principal, tenantId: string) =>
-    principal.kind === 'endUser' && principal.tenantId === ownTenant && tenantId === ownTenant
-      ? { tenant_id: ownTenant, account_id: principal.userId }
-      : tenants.enterTenant(principal, tenantId);
-
 const noticeDepsOf = ({ inbox, accounts }: OpenServices) => ({
   post: inbox.operations,
   mail: accounts.notices,
@@ -271,7 +263,7 @@ function openTasks(deps: ComposeDeps, services: OpenServices): OpenServices['tas
   return createTasks({
     ...baseOf(deps),
     cursors: deps.cursors,
-    enterTenant: enterTenantOf(services),
+    isTenantActive: async tenantId => tenantId === ownTenant || tenants.isActive(tenantId),
     isMember: accounts.isMember,
     lastRevokedAt: tenants.lastRevokedAt,
     publicUrl: deps.publicUrl,
@@ -359,7 +351,8 @@ function openLake(
     texts: createTexts(deps.store),
     textsSetting: services.accounts.lakeTexts,
     tenantsOf: services.tenants.tenantsOf,
-    enterTenant: enterTenantOf(services),
+    payerOf: async ({ tenantId, userId }: EndUserPrincipal) =>
+      tenantId === ownTenant ? userId : services.tenants.payerOf(tenantId),
     queryLimits: async (accountId: string) => (await services.accounts.readPlan(accountId)).query,
   };
   return wake ? createLakeReader({ ...lakeDeps, wake }) : createLake(lakeDeps);

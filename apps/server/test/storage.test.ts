@@ -3,7 +3,6 @@ import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readServerConfig } from '../src/config.ts';
 import { type RunningServer, startServer } from '../src/server.ts';
-import { edits, isGuarded, lines, unlimited } from '../src/storage.ts';
 
 let server: RunningServer;
 let host: ReturnType<typeof createClient>;
@@ -127,25 +126,6 @@ test('notifies an account in its own inbox', async () => {
   await expect
     .poll(async () => (await as(own.token).inbox.feed(alerts)).data.data.map(({ message }) => message.title))
     .toContain('80 % of your storage is used');
-});
-
-test('the operations allowed in a full account exist', () => {
-  const known = new Set(server.routes.map(({ operationId }) => operationId));
-  const named = [...unlimited, ...edits, ...lines];
-  expect(named.filter(name => !known.has(name))).toEqual([]);
-  expect(named.filter((name, i) => named.indexOf(name) < i)).toEqual([]);
-});
-
-test('every other operation that may write is limited, of whichever service', () => {
-  const isLimited = ({ problems = [] }: { problems?: readonly string[] }) =>
-    problems.includes('accounts.storage_limit_reached');
-  const open = server.routes.filter(one => isGuarded(one) && !isLimited(one));
-  expect(open.map(({ operationId }) => operationId)).toEqual([]);
-  const route = server.routes.find(({ operationId }) => operationId === 'accounts.changePassword')!;
-  expect([isGuarded(route), isGuarded({ ...route, operationId: 'accounts.somethingNew' })]).toEqual([
-    false,
-    true,
-  ]);
 });
 
 test('edits keep nothing more, and are limited by what is written in a day', async () => {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createEngine, createHttpServer } from '@stak/engine';
-import { createApi, endpoint, json, route } from '@stak/http';
+import { createApi, endpoint, json, route, unguarded } from '@stak/http';
 import { createLogger, manualClock, seededRandom, systemClock } from '@stak/kit';
 import { streamsTable } from '@stak/streams';
 import { createStore, createTables, defineTable, entity, tableErrors } from '@stak/table';
@@ -298,6 +298,9 @@ test.each<[string, Fault]>([
       path,
       reaches: 'nothing',
       audit: false,
+      stores: 'nothing',
+      tenant: 'none',
+      mcp: false,
       auth: 'public',
       summary: 'Read',
       problems: ['table.busy', 'http.unavailable'],
@@ -310,6 +313,7 @@ test.each<[string, Fault]>([
       // Some read without a store, as those do that scan.
       endpoint(read('/by-client'), async c => c.json(await client.scan({ TableName: 'things' }), 200)),
     ],
+    guards: unguarded,
     errors: [tableErrors],
     authenticate: async () => undefined,
     clock: systemClock,

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
-import { createApi, createMemoryIdempotency, type Principal, type RequestRecord } from '@stak/http';
+import {
+  createApi,
+  createMemoryIdempotency,
+  type Principal,
+  type RequestRecord,
+  unguarded,
+} from '@stak/http';
 import { createIds, createLogger, type EventLoopWatch, manualClock, systemClock } from '@stak/kit';
 import { createConsumer, engineSource, streamsTable, subscribe } from '@stak/streams';
 import { createLedger, createStore, createTables, defineTable, entity } from '@stak/table';
@@ -176,6 +182,7 @@ test('an unhandled change has an age', async () => {
       subscriptions: [subscription],
       isOperator: () => false,
     }),
+    guards: unguarded,
     errors: [],
     authenticate: async () => principal,
     clock: systemClock,

@@ -1,10 +1,10 @@
 import { conversationsTable, createAgents, type Models } from '@stak/agents';
 import { createEngine } from '@stak/engine';
-import type { Principal } from '@stak/http';
+import { type Principal, unguarded } from '@stak/http';
 import { type Clock, createIds, createLogger, createSealer, systemClock } from '@stak/kit';
 import { createOutbound } from '@stak/outbound';
 import { createLedger, createStore, createTables, type DynamoClient } from '@stak/table';
-import { createTenants, tenantsTable } from '@stak/tenants';
+import { createTenants, tenantProblems, tenantsTable } from '@stak/tenants';
 import { serveInProcess } from '../in-process-api.ts';
 
 export const tableName = conversationsTable.name;
@@ -62,6 +62,7 @@ export async function serveAgents({ clock = systemClock, watch = same, models, s
   });
   const callAs = serveInProcess({
     endpoints: [...tenants.api, ...agents.api],
+    guards: { ...unguarded, enterTenant: tenants.enterForRoute, problemsOf: tenantProblems },
     errors: [tenants.errors, agents.errors],
     authenticate: async ({ token }) => principalOf(token),
     clock,

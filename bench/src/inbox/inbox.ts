@@ -28,7 +28,6 @@ export async function openInbox(path: string, watch: (client: DynamoClient) => D
     clock,
     ids: createIds({ clock }),
     log: createLogger({ level: 'silent' }),
-    enterTenant: async (_, tenant_id) => ({ tenant_id }),
   });
   const { operations } = inbox;
   await operations.ensureInbox(inboxId, { title: 'Main' });

@@ -1,4 +1,5 @@
 import { createEngine } from '@stak/engine';
+import { unguarded } from '@stak/http';
 import { createIds, createLogger, systemClock } from '@stak/kit';
 import { createCursors, createLedger, createStore, createTables } from '@stak/table';
 import { createTasks, todoAppData } from '@stak/tasks';
@@ -23,11 +24,12 @@ export async function openTasks(path: string) {
     ids,
     log,
     cursors,
-    enterTenant: async () => {},
+    isTenantActive: async () => true,
     remind: async () => {},
   });
   const callAs = serveInProcess({
     endpoints: tasks.api,
+    guards: unguarded,
     errors: [tasks.errors],
     authenticate: async ({ token }) => ({
       kind: 'account',

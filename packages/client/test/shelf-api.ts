@@ -16,6 +16,9 @@ const feed = route({
   operationId: 'feeds.follow',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  tenant: 'none',
+  mcp: false,
   request: { params: z.strictObject({ name: z.string() }) },
   responses: { 200: events(note) },
 });
@@ -29,6 +32,9 @@ const upload = route({
   operationId: 'files.put',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  tenant: 'none',
+  mcp: false,
   request: {
     params: z.strictObject({ name: z.string() }),
     query: z.strictObject({ label: z.union([z.string(), z.array(z.string())]).optional() }),

@@ -17,6 +17,7 @@ import { addressKey } from './address.ts';
 import { readBody } from './body.ts';
 import type { ApiEnv } from './context.ts';
 import { httpErrors } from './errors.ts';
+import type { Guards } from './guards.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import { createInFlight, type InFlight, type InFlightLimits } from './in-flight.ts';
 import * as limits from './limits.ts';
@@ -25,7 +26,7 @@ import { type ApiDocument, type ApiInfo, joinDocuments, registerEndpoints } from
 import { createPlainServing, type ServePlain } from './plain-serving.ts';
 import { joinCatalogues } from './problem.ts';
 import { createRevocationWatch, type Revocations } from './revocations.ts';
-import { type AnyEndpoint, methodsOf, type RouteSpec } from './route.ts';
+import { type AnyEndpoint, methodsOf, type RouteSpec, withProblems } from './route.ts';
 import { securityHeaders } from './security-headers.ts';
 import { answerError, enter, leave, type RequestRecord, type Serving, serveEndpoint } from './serving.ts';
 import { createStreamCount } from './stream-count.ts';
@@ -35,6 +36,7 @@ export type ApiSettings = Gate & {
   describe?: (document: ApiDocument) => ApiDocument; // adds to the document what routes do not contain
   info: ApiInfo;
   endpoints: readonly AnyEndpoint[]; // of every service: `[...accounts.api, ...tenants.api]`
+  guards: Guards; // of accounts, tenants and plans, for what routes declare
   errors?: readonly Pick<ErrorCatalogue, 'statuses'>[];
   clock: Clock;
   log: Logger;
@@ -98,6 +100,7 @@ export function createApi(settings: ApiSettings): Api {
   const serving: Serving = {
     authenticate: settings.authenticate,
     rateLimits: settings.rateLimits,
+    guards: settings.guards,
     server: {
       clock,
       log,
@@ -124,7 +127,7 @@ export function createApi(settings: ApiSettings): Api {
   };
 
   const endpoints: AnyEndpoint[] = [
-    ...settings.endpoints,
+    ...settings.endpoints.flatMap(one => withProblems([one], settings.guards.problemsOf(one.route))),
     ...systemEndpoints({ ...settings, document: documentInParts }),
   ];
   const routes = endpoints.map(one => one.route);

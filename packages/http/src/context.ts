@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock, Ids, Logger } from '@stak/kit';
+import type { RequestTenant } from './guards.ts';
 import type { Flight } from './in-flight.ts';
 import type { Auth, Authenticate, PrincipalOf } from './principal.ts';
 import type { RevocationWatch } from './revocations.ts';
@@ -22,6 +23,8 @@ type ApiVariables<A extends Auth> = {
   address: string | undefined;
   routeId: string;
   body: Uint8Array; // the exact bytes: signatures are computed over them
+  tenant: RequestTenant | undefined; // that the route has entered
+  enterAgain: (() => Promise<RequestTenant>) | undefined; // for streams, which outlast their request
   flight: Flight | undefined; // the resources that the request holds; none for probes
   // The caller's Idempotency-Key, bound to caller and route: for the record a service writes with its change.
   idempotencyKey: string | undefined;

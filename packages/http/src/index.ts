@@ -2,12 +2,14 @@ export type { RateLimits } from './access.ts';
 export { accessLog } from './access-log.ts';
 export { addressKey } from './address.ts';
 export { type Api, type ApiSettings, createApi } from './api.ts';
+export { type AuditLine, callerOf, recordLine, userName, type WriteAudit } from './audit.ts';
 export { boundedRecord } from './bounded-record.ts';
 export type { ApiEnv, ServerContext } from './context.ts';
 export { type FieldError, httpErrors, type ProblemDetails } from './errors.ts';
 export { etagOf, expectedVersion, versionMismatch } from './etag.ts';
 export type { EndReason } from './event-buffer.ts';
 export type { ServerEvent } from './event-text.ts';
+export { type Guards, isReaching, isStored, type RequestTenant, tenantOf, unguarded } from './guards.ts';
 export {
   type Attempt,
   type Begun,

@@ -53,6 +53,8 @@ export const sseRetryMs = 2_000; // how long EventSource waits before it reconne
 export const streamsPerCaller = 20; // a browser with a few tabs; HTTP/1.1 allows it six anyway
 export const sseGraceMs = 5_000; // time for a disconnected consumer to read the reason
 
+export const storedBytesLeast = 1000; // what a request adds at least, with keys, indexes and a line in some log
+
 export const headerBytes = 16 * 1024; // Node's own default; the address line is part of it
 export const headersMs = 10_000;
 export const requestMs = 30_000; // headers and body; longer than bodyMs, so that the problem response comes first

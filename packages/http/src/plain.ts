@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { ApiEnv } from './context.ts';
+import { isReaching, isStored } from './guards.ts';
 import { type Endpoint, type HandlerOf, type RouteSpec, routeId } from './route.ts';
 
 // A route that takes any bytes from anybody, such as a webhook, needs none of what Hono gives a handler. Its handler is
@@ -24,6 +25,7 @@ export type PlainHandler = (request: PlainRequest) => Promise<PlainAnswer>;
 export type PlainRoute = RouteSpec & {
   auth: 'public';
   method: 'any';
+  tenant: 'none';
   idempotent?: never;
   conditional?: never;
 };
@@ -38,6 +40,8 @@ export const plainHandlerOf = ({ handler }: { handler: object }): PlainHandler |
 export function plainEndpoint<const R extends PlainRoute>(spec: R, handle: PlainHandler): Endpoint<R> {
   if (spec.request?.query || spec.request?.headers)
     throw new TypeError(`${routeId(spec)}: a plain handler gets its query and headers as they are`);
+  if (isReaching(spec) || isStored(spec) || spec.audit === true)
+    throw new TypeError(`${routeId(spec)}: no guard stands before a plain handler`);
   const handler = async (c: Context<ApiEnv>): Promise<Response> => {
     const { status, contentType, body } = await handle(plainRequestOf(c));
     return new Response(body, { status, headers: { 'Content-Type': contentType } });

@@ -58,6 +58,40 @@ type Guard =
 const reaches = ['outside', 'model', 'mail', 'nothing'] as const;
 export type Reach = (typeof reaches)[number];
 
+// What a request adds to what its account stores, which `admit` checks against the plan before the handler runs.
+//   body     as much as it sends
+//   edit     no more than before: allowed when the storage is full, as long as not too much is written in a day
+//   line     a record of itself only, such as a line in the audit trail: some a day are allowed in a full account
+//   nothing  it reads
+//   deletes  it frees storage, and is always allowed
+//   access   what people need to reach, protect or extend their account, which is always allowed
+//   handler  the handler learns whose storage it is, and asks for room itself
+// A function returns the bytes of a request that stores more or less than it sends; 0 for an edit.
+const storing = ['body', 'edit', 'line', 'nothing', 'deletes', 'access', 'handler'] as const;
+export type Storing = (typeof storing)[number];
+export type EstimateBytes = (sentBytes: number, body: never) => number;
+
+// The tenant that a request is about. It is entered before the handler runs, which gets it by `tenantOf(c)`.
+//   path                that of the path, which must be active
+//   path-suspended-too  that of the path, also while it is suspended
+//   path-or-server      that of the path; or the server's own, whose users are the people of accounts
+//   caller              that of the caller, if they are an end user; accounts work on what is their own
+//   handler             the handler checks it: the caller is not known before, or the tenant may be gone
+//   none                none. Keys that are limited to tenants are refused
+//   any-key             none, and these keys are not refused
+const tenancies = [
+  'path',
+  'path-suspended-too',
+  'path-or-server',
+  'caller',
+  'handler',
+  'none',
+  'any-key',
+] as const;
+export type Tenancy = (typeof tenancies)[number];
+
+export const isInPath = (tenant: Tenancy): boolean => tenant.startsWith('path');
+
 export type RouteSpec = Guard & {
   method: Method;
   path: `/${string}`;
@@ -71,6 +105,10 @@ export type RouteSpec = Guard & {
   // manages, deletes, decides or takes data out, false for reads and regular work. `own`: the service writes lines of its
   // own, with its changes.
   audit: boolean | 'own';
+  stores: Storing | EstimateBytes;
+  tenant: Tenancy;
+  // Whether it is a tool of the MCP server, and of which kind.
+  mcp: 'reads' | 'writes' | false;
   tags?: string[];
   request?: { params?: ZodObject; query?: ZodObject; headers?: ZodObject; body?: JsonBody | RawBody };
   responses: RouteConfig['responses'];
@@ -104,6 +142,9 @@ const fields: Readonly<Record<keyof RouteSpec, true>> = {
   reaches: true,
   reachesWith: true,
   audit: true,
+  stores: true,
+  tenant: true,
+  mcp: true,
   tags: true,
   request: true,
   responses: true,
@@ -149,6 +190,10 @@ export function route<const R extends RouteSpec>(spec: R & Exact<R>): R {
   if (![true, false, 'own'].includes(spec.audit)) complain('does not say whether it is audited');
   if (spec.audit === true && (spec.operationId === undefined || spec.auth === 'public'))
     complain('a line in the audit trail needs a name, and a caller');
+  checkStoring(spec, complain);
+  checkTenancy(spec, complain);
+  if (!['reads', 'writes', false].includes(spec.mcp)) complain('does not say whether it is an MCP tool');
+  if (spec.mcp && spec.operationId === undefined) complain('a tool needs a name');
   const bodyShape = jsonSchemaOf(spec);
   for (const name of spec.reachesWith ?? [])
     if (!(bodyShape instanceof ZodObject) || !Object.hasOwn(bodyShape.shape, name))
@@ -179,6 +224,29 @@ export function route<const R extends RouteSpec>(spec: R & Exact<R>): R {
     for (const path of checkBounded(schema)) complain(`the body takes any number of entries at ${path}`);
   }
   return spec;
+}
+
+type Complain = (what: string) => never;
+
+function checkStoring({ stores, audit, auth, method }: RouteSpec, complain: Complain): void {
+  if (typeof stores !== 'function' && !storing.includes(stores)) complain('does not say what it stores');
+  const isAdmitted = typeof stores === 'function' || ['body', 'edit', 'line'].includes(stores);
+  if (isAdmitted && ['public', 'provider'].includes(auth))
+    complain('nobody is known whose plan admits what it stores');
+  if (method === 'get' && audit !== false && stores !== 'line')
+    complain('a read that is audited stores a line');
+  if (stores === 'nothing' && audit === true) complain('what is audited stores a line');
+  if (stores === 'deletes' && ['get', 'any'].includes(method)) complain('a read deletes nothing');
+}
+
+function checkTenancy({ tenant, auth, path }: RouteSpec, complain: Complain): void {
+  if (!tenancies.includes(tenant)) complain('does not say which tenant it is about');
+  const isNamed = parametersOf(path).includes('tenant_id');
+  if (isInPath(tenant) && !isNamed) complain('there is no tenant in the path');
+  if (isNamed && !isInPath(tenant) && tenant !== 'handler') complain('the tenant in the path is not entered');
+  if (isInPath(tenant) && !['account', 'session', 'user', 'endUser'].includes(auth))
+    complain('nobody is known who may enter the tenant');
+  if (tenant === 'caller' && !['user', 'endUser'].includes(auth)) complain('its caller is in no tenant');
 }
 
 export function jsonSchemaOf(spec: RouteSpec): ZodType | undefined {

@@ -11,6 +11,7 @@ import {
 import { addressKey, clientAddress } from './address.ts';
 import type { ApiEnv, ServerContext } from './context.ts';
 import { isUnchanged, requireHeader } from './etag.ts';
+import { type Guards, guardHandler } from './guards.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import { runKeyed } from './idempotent-request.ts';
 import type { InFlight } from './in-flight.ts';
@@ -34,6 +35,7 @@ export type RequestRecord = {
 };
 
 export type Serving = Gate & {
+  guards: Guards;
   server: ServerContext;
   ids: Ids;
   statuses: Statuses;
@@ -51,7 +53,12 @@ type ApiContext = Context<ApiEnv>;
 export function serveEndpoint({ route, handler, prove }: AnyEndpoint, serving: Serving): Handler<ApiEnv> {
   const id = routeId(route);
   const isGuarded = route.auth !== 'public' && route.auth !== 'provider';
-  const handle = handler as (c: ApiContext) => Response | Promise<Response>;
+  const handle = guardHandler(
+    route,
+    handler as (c: ApiContext) => Response | Promise<Response>,
+    serving.guards,
+    serving.server.log,
+  );
   const { idempotency } = serving;
   if (route.idempotent && !idempotency) throw new TypeError(`${id}: there is no store for idempotency keys`);
 

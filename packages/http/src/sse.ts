@@ -20,9 +20,9 @@ export type EventSink = {
 export type Subscribe = (afterId: string | undefined, sink: EventSink) => Promise<void>;
 
 export type SseOptions = {
-  // The route's own guard, such as the check of a tenant. A caller that it refuses later is disconnected at the next
-  // check.
-  enter(): unknown;
+  // What the handler has checked besides the tenant of its route. A caller that either refuses later is disconnected at
+  // the next check.
+  enter?(): unknown;
   subscribe: Subscribe;
   lastEventId?: string; // if it does not come from the Last-Event-ID header
   heartbeatMs?: number;
@@ -100,7 +100,7 @@ async function endIfRevoked<A extends Auth>(
   fresh = false,
 ): Promise<boolean> {
   if (!(await isStillKnown(c, fresh))) buffer.end('unauthenticated');
-  else if (!(await isStillLetIn(options))) buffer.end('refused');
+  else if (!(await isStillLetIn(c, options))) buffer.end('refused');
   return buffer.signal.aborted;
 }
 
@@ -114,9 +114,10 @@ async function isStillKnown<A extends Auth>(c: Context<ApiEnv<A>>, fresh: boolea
   return found !== undefined && found.kind !== 'provider' && found.scope === principal.scope;
 }
 
-async function isStillLetIn({ enter }: SseOptions): Promise<boolean> {
+async function isStillLetIn<A extends Auth>(c: Context<ApiEnv<A>>, { enter }: SseOptions): Promise<boolean> {
   try {
-    await enter();
+    await c.get('enterAgain')?.();
+    await enter?.();
     return true;
   } catch (error) {
     if (error instanceof AppError) return false;

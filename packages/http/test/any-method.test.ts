@@ -14,6 +14,9 @@ const ingest = route({
   operationId: 'ingest.receive',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  tenant: 'none',
+  mcp: false,
   request: { params: z.strictObject({ source_id: z.string() }), body: raw() },
   responses: {
     200: json(z.strictObject({ method: z.string(), hex: z.string(), type: z.string().nullable() })),

@@ -137,16 +137,38 @@ describe('a route', () => {
     auth: 'public',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'none',
+    mcp: false,
     summary: '',
     responses: { 204: empty() },
   } as const;
   const params = z.strictObject({ id: z.string() });
+  const inAccount = { ...base, auth: 'account', scope: 'read' } as const;
+  const tenantPath = {
+    path: '/x/{tenant_id}',
+    request: { params: z.strictObject({ tenant_id: z.string() }) },
+  } as const;
 
   it.each<[string, object, RegExp]>([
     ['no guard', { ...base, auth: undefined }, /whom it is for/],
     ['no scope', { ...base, auth: 'account' }, /which scope/],
     ['no word on what it reaches', { ...base, reaches: undefined }, /what it reaches/],
     ['no word on the audit trail', { ...base, audit: undefined }, /whether it is audited/],
+    ['no word on what it stores', { ...base, stores: undefined }, /what it stores/],
+    ['storage of nobody', { ...base, method: 'post', stores: 'body' }, /nobody is known/],
+    [
+      'an audited read that stores nothing',
+      { ...base, auth: 'account', scope: 'read', operationId: 'x', audit: true },
+      /stores a line/,
+    ],
+    ['no word on its tenant', { ...base, tenant: undefined }, /which tenant/],
+    ['a tenant that is not in the path', { ...inAccount, tenant: 'path' }, /no tenant in the path/],
+    ['a tenant that is not entered', { ...inAccount, ...tenantPath }, /is not entered/],
+    ['a tenant that anybody enters', { ...base, ...tenantPath, tenant: 'path' }, /who may enter/],
+    ['the tenant of an account', { ...inAccount, tenant: 'caller' }, /is in no tenant/],
+    ['no word on MCP', { ...base, mcp: undefined }, /an MCP tool/],
+    ['a tool without a name', { ...base, mcp: 'reads' }, /a tool needs a name/],
     ['a line without a caller', { ...base, operationId: 'x', audit: true }, /a name, and a caller/],
     ['an unknown word for what it reaches', { ...base, reaches: 'everything' }, /what it reaches/],
     ['a field that reaches and is not in the body', { ...base, reachesWith: ['url'] }, /no field "url"/],
@@ -183,17 +205,29 @@ describe('a route', () => {
     expect(() => route(spec as RouteSpec)).toThrow(message);
   });
 
-  it('without a guard does not compile', () => {
-    const rest = { method: 'get', path: '/x', audit: false, summary: '', responses: {} } as const;
+  it('that leaves an answer out does not compile', () => {
+    const whole = { ...base, responses: {} } as const;
+    const { auth: _auth, ...nobody } = whole;
+    const { reaches: _reaches, ...unreaching } = whole;
+    const { audit: _audit, ...unaudited } = whole;
+    const { stores: _stores, ...unstored } = whole;
+    const { tenant: _tenant, ...untenanted } = whole;
+    const { mcp: _mcp, ...untooled } = whole;
     // @ts-expect-error nothing says whom it is for
-    expect(() => route({ ...rest, reaches: 'nothing' })).toThrow();
+    expect(() => route(nobody)).toThrow();
     // @ts-expect-error an account route needs a scope
-    expect(() => route({ ...rest, reaches: 'nothing', audit: false, auth: 'account' })).toThrow();
+    expect(() => route({ ...nobody, auth: 'account' })).toThrow();
     // @ts-expect-error nothing says what it reaches
-    expect(() => route({ ...rest, auth: 'public' })).toThrow();
-    const known = { ...rest, reaches: 'nothing', auth: 'public' } as const;
+    expect(() => route(unreaching)).toThrow();
     // @ts-expect-error nothing says whether it is audited
-    expect(() => route({ ...known, audit: undefined })).toThrow();
+    expect(() => route(unaudited)).toThrow();
+    // @ts-expect-error nothing says what it stores
+    expect(() => route(unstored)).toThrow();
+    // @ts-expect-error nothing says which tenant it is about
+    expect(() => route(untenanted)).toThrow();
+    // @ts-expect-error nothing says whether it is a tool
+    expect(() => route(untooled)).toThrow();
+    const known = whole;
     const rate = { name: 'x', limit: 1, windowMs: 1 };
     // @ts-expect-error a limit belongs into `limits`
     expect(() => route({ ...known, rate })).toThrow();

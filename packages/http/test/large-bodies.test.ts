@@ -14,6 +14,9 @@ async function handledIn(bodies: readonly string[]): Promise<number[]> {
     summary: 'Take a note',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'none',
+    mcp: false,
     request: { body: json(z.strictObject({ text: z.string().max(100_000) })) },
     responses: { 204: { description: 'Taken' } },
   });

@@ -20,6 +20,9 @@ describe('a client that does not read', () => {
       route({
         reaches: 'nothing',
         audit: false,
+        stores: 'nothing',
+        tenant: 'none',
+        mcp: false,
         method: 'get',
         path,
         auth: 'public',

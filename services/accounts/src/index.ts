@@ -24,7 +24,6 @@ import { createPasskeyChecks } from './factors/passkey-check.ts';
 import { createPasskeyRoutes } from './factors/passkey-routes.ts';
 import { createFactorRoutes } from './factors/routes.ts';
 import { createApiKeys, type KeyOwner } from './keys/api-keys.ts';
-import { withKeyProblems } from './keys/key-limits.ts';
 import { createKeyRoutes } from './keys/routes.ts';
 import * as limits from './limits.ts';
 import { createNotices, type Notices } from './mail/notices.ts';
@@ -67,7 +66,7 @@ export type { Audit, AuditRecord, ShownEntry } from './audit.ts';
 export { subscription } from './billing/table.ts';
 export { accountsErrors } from './errors.ts';
 export type { ApiKeys, NewApiKey } from './keys/api-keys.ts';
-export { withKeyProblems } from './keys/key-limits.ts';
+export { keyProblems } from './keys/key-limits.ts';
 export type { MailSettings } from './mail/outbox.ts';
 export { mcpResource, resourceMetadataPath } from './oauth-server/protocol.ts';
 export { accountOwners } from './owners.ts';
@@ -245,7 +244,7 @@ export function createAccounts(given: AccountsDeps) {
   ] as const satisfies readonly AnyEndpoint[];
 
   return {
-    api: withKeyProblems(api),
+    api,
     errors: allErrors,
     tables: [accountsTable],
     subscriptions: given.onAudit

@@ -1,5 +1,5 @@
 import { createEngine, createHttpServer, type Engine as EmbeddedEngine } from '@stak/engine';
-import { createApi, createMemoryIdempotency, type RateLimits } from '@stak/http';
+import { createApi, createMemoryIdempotency, type RateLimits, unguarded } from '@stak/http';
 import {
   type Clock,
   createIds,
@@ -19,7 +19,7 @@ import {
   tableErrors,
 } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
-import { type AccountsDeps, createAccounts } from '../src/index.ts';
+import { type AccountsDeps, createAccounts, keyProblems } from '../src/index.ts';
 
 // Cheap enough for hundreds of sign-ins; everything else about the hash is as it is in production.
 export const cheapCost = { logN: 4, r: 8, p: 1 };
@@ -174,6 +174,7 @@ export function serve(
   const { app, routes } = createApi({
     info: { title: 'Accounts', version: '1' },
     endpoints: accounts.api,
+    guards: { ...unguarded, problemsOf: keyProblems },
     errors: [accounts.errors, tableErrors],
     authenticate: accounts.authenticate,
     clock,

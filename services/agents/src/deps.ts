@@ -1,8 +1,7 @@
-import type { Principal } from '@stak/http';
+import { type Principal, tenantOf, type WriteAudit } from '@stak/http';
 import type { Clock, Ids, Logger, Notifier, Owners, Peers, Random, RecentMap, Sealer } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { DueShards, Store } from '@stak/table';
-import type { Audit } from '@stak/tenants';
 import type { ChannelKinds } from './channels/channel.ts';
 import type { ChannelAddresses } from './channels/provider-addresses.ts';
 import type { ConversationMemory } from './conversations/conversation-memory.ts';
@@ -22,6 +21,11 @@ export type Entered = {
   status: string;
   settings: TenantSettings;
 };
+
+// The tenant that the route of a request has entered.
+export const enteredTenant = (c: Parameters<typeof tenantOf>[0]): Entered => tenantOf<Entered>(c);
+
+// For work in the background.
 type EnterTenant = (principal: Principal, tenantId: string) => Promise<Entered>;
 // Finds the active tenant that has claimed a channel.
 type ResolveChannel = (type: string, channelId: string) => Promise<Entered>;
@@ -75,7 +79,7 @@ export type AgentsDeps = {
   withdrawApproval?(request: ApprovalRequest): Promise<void>;
   // Called at least once, with the same key, when tools of an MCP server have changed.
   askAboutTools?(request: ToolsRequest): Promise<void>;
-  audit?: Audit; // writes a line into the audit trail of an account
+  audit?: WriteAudit; // writes a line into the audit trail of an account
   // Whether an account may store this many more bytes. Without it, always.
   hasRoom?(accountId: string, bytes: number): Promise<boolean>;
   models?: Models; // without it, answers come from rules and skills only
@@ -107,7 +111,7 @@ export type Service = {
   readonly askApproval: NonNullable<AgentsDeps['askApproval']>;
   readonly withdrawApproval: NonNullable<AgentsDeps['withdrawApproval']>;
   readonly askAboutTools: NonNullable<AgentsDeps['askAboutTools']>;
-  readonly audit: Audit;
+  readonly audit: WriteAudit;
   readonly hasRoom: NonNullable<AgentsDeps['hasRoom']>;
   readonly models: Models | undefined;
   readonly spendPerDayUsd: NonNullable<AgentsDeps['spendPerDayUsd']>;

@@ -2,9 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { createEngine, createHttpServer } from '@stak/engine';
 import {
   type AnyEndpoint,
+  type AuditLine,
   createApi,
   createMemoryIdempotency,
   type Principal,
+  unguarded,
+  type WriteAudit,
   withProblems,
 } from '@stak/http';
 import { createIds, createLogger, createSealer, type ManualClock, manualClock } from '@stak/kit';
@@ -12,10 +15,10 @@ import { createOutbound } from '@stak/outbound';
 import { type ControlPlane, createStore, createTables, type DynamoClient, tableErrors } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import {
-  type AuditRecord,
   defaultSettings,
   type EnteredTenant,
   tenantErrors,
+  tenantProblems,
   tenantsTable,
 } from '@stak/tenants';
 import { type Agents, type AgentsDeps, conversationsTable, createAgents } from '../src/index.ts';
@@ -78,7 +81,7 @@ export type Fixture = {
   clock: ManualClock;
   target: Target;
   lines: string[];
-  audited: (AuditRecord & { accountId: string })[];
+  audited: (AuditLine & { accountId: string })[];
   tenants: Map<string, Tenant>;
   claims: Map<string, string>; // `slack#T1` → tenant
   identities: Map<string, string>; // `acme#slack#U1` → user
@@ -120,6 +123,14 @@ export function openProcess(target: Target, options: Options = {}): Fixture {
       throw tenantErrors.create('tenants.suspended', 'The tenant is suspended.');
     return entered(tenant_id);
   };
+  const enterTenant = async (principal: Principal, tenantId: string): Promise<EnteredTenant> => {
+    const owner = principal.kind === 'account' ? principal.accountId.slice('usr_'.length) : undefined;
+    const of = principal.kind === 'endUser' ? principal.tenantId : owner;
+    if (of !== tenantId || !tenants.has(tenantId))
+      throw tenantErrors.create('tenants.not_found', 'There is no such tenant.');
+    return admit(tenantId);
+  };
+  const audit: WriteAudit = async (accountId, line) => void audited.push({ accountId, ...line });
   const agents = createAgents({
     store: createStore({ client, clock, random: () => 0 }),
     clock,
@@ -129,13 +140,7 @@ export function openProcess(target: Target, options: Options = {}): Fixture {
     isStoreLocal: !('mayLoseAnswers' in target.client),
     sealer: createSealer({ keys: [{ id: 'k1', secret: 'a secret of these tests' }] }),
     outbound: createOutbound({ allow: ['127.0.0.0/8'] }),
-    async enterTenant(principal, tenantId) {
-      const owner = principal.kind === 'account' ? principal.accountId.slice('usr_'.length) : undefined;
-      const of = principal.kind === 'endUser' ? principal.tenantId : owner;
-      if (of !== tenantId || !tenants.has(tenantId))
-        throw tenantErrors.create('tenants.not_found', 'There is no such tenant.');
-      return admit(tenantId);
-    },
+    enterTenant,
     async resolveChannel(type, channelId) {
       const owner = claims.get(`${type}#${channelId}`);
       if (owner === undefined)
@@ -144,12 +149,13 @@ export function openProcess(target: Target, options: Options = {}): Fixture {
     },
     findChannelUser: async (tenantId, channel, identity) =>
       identities.get(`${tenantId}#${channel}#${identity}`),
-    audit: async (accountId, entry) => void audited.push({ accountId, ...entry }),
+    audit,
     ...given,
   });
   const { app, routes } = createApi({
     info: { title: 'Agents', version: '1' },
     endpoints: withProblems(agents.api as readonly AnyEndpoint[], ['table.busy']),
+    guards: { ...unguarded, enterTenant, problemsOf: tenantProblems },
     errors: [agents.errors, tableErrors, tenantErrors],
     clock,
     log,

@@ -1,4 +1,3 @@
-import type { Principal } from '@stak/http';
 import { type Endpoint, endpoint, type HandlerOf, type PrincipalOf, type RouteSpec } from '@stak/http';
 import type { Clock, Hub, Ids, KeyedLock, Logger, Notifier, Owners, Random } from '@stak/kit';
 import { type Attempt, type Cursors, retryConflicts, type Store } from '@stak/table';
@@ -13,9 +12,6 @@ import type { SharedBodies } from './mailbox/shared-bodies.ts';
 import type { StateMemory } from './mailbox/state-memory.ts';
 import type { ShownCounts } from './schema.ts';
 
-// Throws unless the tenant exists, belongs to the caller and is active.
-export type EnterTenant = (principal: Principal, tenantId: string) => Promise<{ tenant_id: string }>;
-
 export type InboxDeps = {
   store: Store;
   clock: Clock;
@@ -23,7 +19,6 @@ export type InboxDeps = {
   log: Logger;
   owners?: Owners; // detects which lease holders are gone; without it, their leases run out
   random?: Random;
-  enterTenant: EnterTenant;
   cursors?: Cursors;
   // The most users that one transaction delivers a message to. The worker delivers to the others.
   recipientsTogether?: number;
@@ -37,7 +32,6 @@ export type Deps = {
   readonly log: Logger;
   readonly owners: Owners;
   readonly random: Random;
-  readonly enterTenant: EnterTenant;
   readonly cursors: Cursors;
   readonly recipientsTogether: number;
   readonly policies: PolicyReads;
@@ -80,38 +74,30 @@ type Called = {
   req: { valid(part: 'param'): { tenant_id: string; inbox_key: string; uid: string } };
 };
 
-// Endpoints of one tenant. The caller enters the tenant before a handler looks at anything else.
-export function createInTenant(deps: Deps) {
-  const { enterTenant } = deps;
-  const scoped =
-    <Scope>(enter: (c: Called) => Promise<Scope>) =>
-    <const R extends RouteSpec>(route: R, handler: Handler<R, Scope>): Endpoint<R> =>
-      endpoint<RouteSpec>(route, (async (c: ContextOf<R>) =>
-        handler(c, await enter(c as unknown as Called))) as never) as unknown as Endpoint<R>;
+// Endpoints of what the path names, in the tenant that the route has entered.
+const scoped =
+  <Scope>(scopeOf: (c: Called) => Scope) =>
+  <const R extends RouteSpec & { tenant: `path${string}` }>(
+    route: R,
+    handler: Handler<R, Scope>,
+  ): Endpoint<R> =>
+    endpoint<RouteSpec>(route, (async (c: ContextOf<R>) =>
+      handler(c, scopeOf(c as unknown as Called))) as never) as unknown as Endpoint<R>;
 
-  return {
-    inTenant: scoped(async c => {
-      const { tenant_id } = c.req.valid('param');
-      await enterTenant(c.get('principal'), tenant_id);
-      return tenant_id;
-    }),
-    inInbox: scoped(async (c): Promise<InboxId> => {
-      const { tenant_id, inbox_key } = c.req.valid('param');
-      await enterTenant(c.get('principal'), tenant_id);
-      return { tenant_key: tenant_id, inbox_key };
-    }),
-    inMailbox: scoped(c => enterMailbox(deps, c)),
-  };
-}
+export const inTenant = scoped(c => c.req.valid('param').tenant_id);
+
+export const inInbox = scoped((c): InboxId => {
+  const { tenant_id, inbox_key } = c.req.valid('param');
+  return { tenant_key: tenant_id, inbox_key };
+});
 
 // End users reach their own mailbox only, also as `me`. Accounts name the user.
-export async function enterMailbox({ enterTenant }: Deps, c: Called): Promise<MailboxId> {
+export const inMailbox = scoped((c): MailboxId => {
   const { tenant_id, inbox_key, uid } = c.req.valid('param');
   const caller = c.get('principal');
-  await enterTenant(caller, tenant_id);
   const self = caller.kind === 'endUser' ? caller.userId : undefined;
   const meant = uid === 'me' ? self : uid;
   if (meant === undefined || !isUid(meant) || (self !== undefined && meant !== self))
     throw inboxErrors.create('inbox.user_not_found', 'User not found.');
   return { tenant_key: tenant_id, inbox_key, uid: meant };
-}
+});

@@ -27,7 +27,7 @@ import { createFollowers, createSubscriptions } from './subscriptions.ts';
 import { inboxConfig, inboxTable } from './tables.ts';
 import { createWorker, runAll } from './worker.ts';
 
-export type { EnterTenant, InboxDeps } from './deps.ts';
+export type { InboxDeps } from './deps.ts';
 export { inboxErrors } from './errors.ts';
 export type { InboxId, MailboxId } from './inbox-id.ts';
 export { inboxConfig, inboxOwners, inboxTable } from './tables.ts';
@@ -58,7 +58,7 @@ export function createInbox(given: InboxDeps) {
 }
 
 function completeDeps(given: InboxDeps): Deps {
-  const { store, clock, ids, log, enterTenant } = given;
+  const { store, clock, ids, log } = given;
   const { random = systemRandom, cursors = createCursors(), owners = unknownOwners(ids) } = given;
   return {
     store,
@@ -67,7 +67,6 @@ function completeDeps(given: InboxDeps): Deps {
     log,
     owners,
     random,
-    enterTenant,
     cursors,
     recipientsTogether: given.recipientsTogether ?? limits.recipientsTogether,
     policies: createPolicyReads(store),

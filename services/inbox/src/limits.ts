@@ -22,6 +22,7 @@ export const fieldNameBytes = 65_535; // in the body of a message: what DynamoDB
 export const messageBytes = 256 * 1024; // a copy with its keys stays below an item's 400 KB
 
 export const ownBodyBytes = 1024; // a body up to this size is in every copy, so a page of them takes one query
+export const copyBytes = 1500; // of a message's copy, if its body is stored once for all
 export const savedBytes = 64 * 1024; // what sharing a body has to save, because it costs each reader a read
 export const pageBodyBytes = 4 * 1024 * 1024; // of bodies on one page; the page ends there
 export const cachedBodies = 500; // shared bodies in memory: 8 MB at most

@@ -4,6 +4,8 @@ import {
   createApi,
   createMemoryIdempotency,
   type Principal,
+  type RequestTenant,
+  unguarded,
   withProblems,
 } from '@stak/http';
 import { createIds, createLogger, defineErrors, manualClock, type Owners, seededRandom } from '@stak/kit';
@@ -27,13 +29,13 @@ const principals: Record<string, Principal> = {
   'bolt-u1': { kind: 'endUser', tenantId: 'bolt', userId: 'u1', scope: 'write' },
 };
 
-const enterTenant = async (principal: Principal, tenant_id: string) => {
+const enterTenant = async (principal: Principal, tenant_id: string): Promise<RequestTenant> => {
   const isOwn =
     principal.kind === 'account'
       ? owners[tenant_id] === principal.accountId
       : principal.kind === 'endUser' && principal.tenantId === tenant_id;
   if (!isOwn) throw tenantErrors.create('tenants.not_found', 'There is no such tenant.');
-  return { tenant_id };
+  return { tenant_id, account_id: owners[tenant_id] ?? '' };
 };
 
 type CallInit = { as?: string; send?: unknown; headers?: Record<string, string>; signal?: AbortSignal };
@@ -57,11 +59,12 @@ export async function createTestServer(settings: { recipientsTogether?: number; 
   const random = seededRandom(1);
   const store = createStore({ client: engine.client, clock, random, ledger });
   const ids = createIds({ clock, random: seededRandom(2) });
-  const deps = { store, clock, ids, log, random, enterTenant };
+  const deps = { store, clock, ids, log, random };
   const inbox = createInbox({ ...deps, ...settings });
   const api = createApi({
     info: { title: 'Inbox', version: '1' },
     endpoints: withProblems(inbox.api as readonly AnyEndpoint[], ['tenants.not_found', 'table.busy']),
+    guards: { ...unguarded, enterTenant },
     errors: [inbox.errors, tenantErrors, tableErrors],
     authenticate: async ({ token }) => principals[token],
     clock,

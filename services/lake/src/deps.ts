@@ -4,7 +4,7 @@ import type { StreamSource } from '@stak/streams';
 import type { DynamoClient, Insight, Store } from '@stak/table';
 import type { Duck, Ducks, ReaderDucks } from './duckdb/duck.ts';
 import type { QueryLimits } from './query/reader.ts';
-import type { EnterTenant, TenantsOf } from './query/scope.ts';
+import type { PayerOf, TenantsOf } from './query/scope.ts';
 import type { ObjectStore } from './storage/objects.ts';
 import type { FollowedTable, Texts } from './tables.ts';
 
@@ -51,8 +51,8 @@ export type ReaderDeps = SharedDeps & {
   // Seals the keys to files, which are valid for this server's address only.
   sealer: Sealer;
   publicUrl: string;
-  // Checks the tenant of every end user. Not needed without end users.
-  enterTenant?: EnterTenant;
+  // Whose limits apply to an end user. Not needed without end users.
+  payerOf?: PayerOf;
   // By the plan of the paying account. Default: `limits.queryLimit`.
   queryLimits?: QueryLimits;
   textsSetting?: TextsSetting;

@@ -22,6 +22,7 @@ import {
 } from './schema.ts';
 
 const tags = ['lake'];
+const common = { tenant: 'none', mcp: false, tags } as const;
 // A query keeps a core busy.
 const rate = { name: 'lake', limit: limits.requestsPerMinute, windowMs: 60_000 };
 
@@ -43,15 +44,18 @@ const bytes = z.string().meta({ format: 'binary' });
 
 const routes = {
   query: route({
+    ...common,
     method: 'post',
     path: '/v1/lake/query',
     auth: 'user',
     endUserScope: 'lake:read',
     scope: 'read',
-    tags,
     operationId: 'lake.query',
     reaches: 'nothing',
     audit: true,
+    stores: 'line',
+    tenant: 'caller',
+    mcp: 'reads',
     summary: 'Query your data with SQL',
     description:
       'Runs one SELECT in DuckDB over tables that hold your rows only. A query cannot read files or change data. How long it may take, and how much it may return, depends on the plan.',
@@ -61,15 +65,17 @@ const routes = {
     limits: { rate },
   }),
   export: route({
+    ...common,
     method: 'post',
     path: '/v1/lake/query/export',
     auth: 'user',
     endUserScope: 'lake:read',
     scope: 'read',
-    tags,
     operationId: 'lake.export',
     reaches: 'nothing',
     audit: true,
+    stores: 'line',
+    tenant: 'caller',
     summary: 'Query your data with SQL, into a file',
     description:
       'The same queries, answered as CSV, Arrow or Parquet, with as many rows as the plan allows. The header `Stak-Truncated` says whether there were more, `Stak-As-Of` and `Stak-Lag-Ms` how fresh they are.',
@@ -84,14 +90,15 @@ const routes = {
     limits: { rate },
   }),
   history: route({
+    ...common,
     method: 'get',
     path: '/v1/lake/history/{table}/{id}',
     auth: 'account',
     scope: 'read',
-    tags,
     operationId: 'lake.history',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     summary: 'Get the changes of one row',
     description:
       'Returns what was written to the row, newest first: the fields that changed, with their values before and after. It goes back to `since`, 90 days at most. Who wrote it is not part of it. There is a history of `tasks`, by `task_id`; the answer is empty for an id without changes.',
@@ -101,41 +108,51 @@ const routes = {
     limits: { rate },
   }),
   status: route({
+    ...common,
     method: 'get',
     path: '/v1/lake/status',
     auth: 'account',
     scope: 'read',
-    tags,
     operationId: 'lake.status',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    mcp: 'reads',
     summary: 'Get the lag of the lake, and its tables',
+    description: 'Returns how far the lake is behind each table.',
     responses: { 200: json(lakeStatus, 'The tables that the lake follows, and the tables that SQL can use') },
   }),
   insights: route({
+    ...common,
     method: 'get',
     path: '/v1/insights',
     auth: 'user',
     endUserScope: 'lake:read',
     scope: 'read',
-    tags,
     operationId: 'insights.list',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    mcp: 'reads',
     summary: 'List insights',
+    description: 'Returns the insights with their names and columns.',
     responses: { 200: json(insightList, 'The insights') },
   }),
   insight: route({
+    ...common,
     method: 'get',
     path: '/v1/insights/{name}',
     auth: 'user',
     endUserScope: 'lake:read',
     scope: 'read',
-    tags,
     operationId: 'insights.read',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'caller',
+    mcp: 'reads',
     summary: 'Get an insight: numbers about your data, seconds old',
+    description: 'Returns sums over the caller’s data that are kept up to date as it changes.',
     request: { params: insightParams, query: insightQuery },
     responses: { 200: json(insightAnswer, 'The numbers') },
     problems: ['lake.insight_not_found'],
@@ -144,28 +161,30 @@ const routes = {
 
 const textRoutes = {
   read: route({
+    ...common,
     method: 'get',
     path: '/v1/lake/texts',
     auth: 'account',
     scope: 'read',
-    tags,
     operationId: 'lake.readTexts',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     summary: 'Get whether texts are in the lake',
     description:
       'Texts are what is said in conversations, and the bodies of webhooks. They are off until an owner or an admin switches them on.',
     responses: { 200: json(textsSetting, 'The setting') },
   }),
   set: route({
+    ...common,
     method: 'put',
     path: '/v1/lake/texts',
     auth: 'session',
     scope: 'admin',
-    tags,
     operationId: 'lake.setTexts',
     reaches: 'nothing',
     audit: 'own',
+    stores: 'body',
     summary: 'Keep texts in the lake, or erase them',
     description:
       'On: what is said in conversations, and the bodies of webhooks, are kept in the tables `conversation_turns` and `event_bodies` from now on. Off, which is the default: nothing more is kept, and what was kept is erased.',

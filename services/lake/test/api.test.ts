@@ -1,6 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createApi, createMemoryRateLimits, type Principal, withProblems } from '@stak/http';
+import { createApi, createMemoryRateLimits, type Principal, unguarded, withProblems } from '@stak/http';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDuck, type Duck } from '../src/duckdb/duck.ts';
@@ -42,10 +42,7 @@ beforeAll(async () => {
   lake = openLake(backend, {
     queryLimits: async account =>
       account === 'usr_bob' ? { rows: 100, bytes: 50_000, seconds: 1 } : undefined,
-    enterTenant: async (_, tenantId) => {
-      if (tenantId === 'closed') throw lakeErrors.create('lake.table_not_found', 'This tenant is closed.');
-      return { account_id: 'usr_ann' };
-    },
+    payerOf: async () => 'usr_ann',
   });
   await backend.store.put(chore, newChore('usr_ann', 'a', { due_date: '2025-12-31', priority: 'high' }));
   await backend.store.put(
@@ -65,6 +62,13 @@ beforeAll(async () => {
   const api = createApi({
     info: { title: 'Lake', version: '1' },
     endpoints: withProblems(lake.api, ['lake.table_not_found']),
+    guards: {
+      ...unguarded,
+      enterTenant: async (_, tenant_id) => {
+        if (tenant_id === 'closed') throw lakeErrors.create('lake.table_not_found', 'This tenant is closed.');
+        return { tenant_id, account_id: 'usr_ann' };
+      },
+    },
     errors: [lake.errors],
     authenticate: async ({ token }) => principals[token],
     clock: backend.clock,
@@ -311,7 +315,7 @@ test('end users of an account wait for each other, and delay no other account', 
     close() {},
   };
   const lake = openLake(backend, {
-    enterTenant: async () => ({ account_id: 'usr_ann' }),
+    payerOf: async () => 'usr_ann',
     ducks: { callers: never, insights: never, maintenance: never },
   });
   const sql = 'select * from tasks';

@@ -1,5 +1,5 @@
 import { GetObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { createApi, createMemoryRateLimits, httpErrors, type Principal } from '@stak/http';
+import { createApi, createMemoryRateLimits, httpErrors, type Principal, unguarded } from '@stak/http';
 import { expect, test } from 'vitest';
 import type { Metadata } from '../src/iceberg/metadata.ts';
 import { fileKeyMs } from '../src/limits.ts';
@@ -32,6 +32,7 @@ function openCatalog(backend: Backend) {
   const { app } = createApi({
     info: { title: 'Lake', version: '1' },
     endpoints: [...lake.api, ...lake.operatorApi(assertOperator)],
+    guards: { ...unguarded, enterTenant: async (_, tenant_id) => ({ tenant_id, account_id: 'usr_ann' }) },
     errors: [lake.errors, httpErrors],
     authenticate: async ({ token }) => principals[token],
     clock: backend.clock,

@@ -1,4 +1,10 @@
-import { type AccountPrincipal, createApi, createMemoryRateLimits, type Principal } from '@stak/http';
+import {
+  type AccountPrincipal,
+  createApi,
+  createMemoryRateLimits,
+  type Principal,
+  unguarded,
+} from '@stak/http';
 import { createTables, defineTable, entity } from '@stak/table';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -203,6 +209,7 @@ function openApi({ backend, lake }: Pick<Begun, 'backend' | 'lake'>) {
   const { app } = createApi({
     info: { title: 'Lake', version: '1' },
     endpoints: lake.api,
+    guards: { ...unguarded, enterTenant: async (_, tenant_id) => ({ tenant_id, account_id: 'usr_ann' }) },
     errors: [lake.errors],
     authenticate: async ({ token }) => principals[token],
     clock: backend.clock,

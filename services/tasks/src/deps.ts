@@ -9,11 +9,12 @@ import {
   endpoint,
   type HandlerOf,
   type RouteSpec,
+  tenantOf,
 } from '@stak/http';
 import type { Clock, Hub, Ids, Logger, MaybePromise, Owners, Random } from '@stak/kit';
 import { type Cursors, type Store, tableErrors } from '@stak/table';
 import type { CommitDeps } from './edit/commit.ts';
-import type { Search, Searcher } from './lists/search.ts';
+import type { Search } from './lists/search.ts';
 import type { Remind } from './schedule/reminders.ts';
 import { userIdOf } from './users/owner.ts';
 import type { DescribeOwner } from './users/profile.ts';
@@ -27,9 +28,8 @@ export type TasksDeps = {
   random?: Random;
   // Their secret is the same in all processes and outlives them, because clients keep cursors for a while.
   cursors: Cursors;
-  // Throws unless the tenant exists, is active and, for an account, belongs to it. Without an answer, the tenant has no
-  // account.
-  enterTenant(principal: Caller, tenantId: string): Promise<{ readonly account_id: string } | undefined>;
+  // Whether the users of a tenant may be served: for calendar feeds, which have no caller.
+  isTenantActive(tenantId: string): Promise<boolean>;
   // Whether a person is in an account that others use too. Without it, nobody leaves.
   isMember?(accountId: string, userId: string): Promise<boolean>;
   // The second until which everything that users of a tenant were given has been revoked; -1 if it has not been.
@@ -46,7 +46,7 @@ export type TasksDeps = {
 export type Deps = CommitDeps & {
   log: Logger;
   cursors: Cursors;
-  enterTenant: TasksDeps['enterTenant'];
+  isTenantActive: TasksDeps['isTenantActive'];
   isMember: TasksDeps['isMember'];
   lastRevokedAt: TasksDeps['lastRevokedAt'];
   describeOwner?: DescribeOwner;
@@ -55,32 +55,19 @@ export type Deps = CommitDeps & {
   publicUrl: string;
 };
 
-export type Caller = AccountPrincipal | EndUserPrincipal;
-
-// The user whose tasks a request is about, always the caller, and the account that pays for it.
-export async function enterUser(
-  { enterTenant }: Pick<Deps, 'enterTenant'>,
-  caller: Caller,
-): Promise<Searcher> {
-  const userId = userIdOf(caller);
-  if (caller.kind === 'account') return { userId, accountId: caller.accountId };
-  const tenant = await enterTenant(caller, caller.tenantId);
-  return { userId, accountId: tenant?.account_id ?? `tenant:${caller.tenantId}` };
-}
-
+type Caller = AccountPrincipal | EndUserPrincipal;
 type ContextOf<R extends RouteSpec> = Parameters<HandlerOf<R>>[0];
 
-// Endpoints about the caller's own tasks. End users enter their tenant before a handler looks at anything else.
-export const createInTenant =
-  (deps: Pick<Deps, 'enterTenant'>) =>
-  <const R extends RouteSpec>(
-    route: R,
-    handler: (c: ContextOf<R>, user_id: string, account_id: string) => ReturnType<HandlerOf<R>>,
-  ): Endpoint<R> =>
-    endpoint<RouteSpec>(route, (async (c: ContextOf<R>) => {
-      const { userId, accountId } = await enterUser(deps, c.get('principal') as Caller);
-      return handler(c, userId, accountId);
-    }) as never) as unknown as Endpoint<R>;
+// Endpoints about the caller's own tasks, with the account that pays for them.
+export const forCaller = <const R extends RouteSpec & { tenant: 'caller' }>(
+  route: R,
+  handler: (c: ContextOf<R>, user_id: string, account_id: string) => ReturnType<HandlerOf<R>>,
+): Endpoint<R> =>
+  endpoint<RouteSpec>(route, (async (c: ContextOf<R>) => {
+    const caller = c.get('principal') as Caller;
+    const accountId = caller.kind === 'account' ? caller.accountId : tenantOf(c).account_id;
+    return handler(c, userIdOf(caller), accountId);
+  }) as never) as unknown as Endpoint<R>;
 
 // Cursors for this caller and this list only.
 export const cursorsFor = <Position extends object>(

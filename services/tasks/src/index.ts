@@ -31,8 +31,9 @@ export { type Owner, ownerOf, userIdOf } from './users/owner.ts';
 export type { DescribeOwner, Person } from './users/profile.ts';
 
 export function createTasks(given: TasksDeps) {
-  const { store, clock, ids, log, cursors, enterTenant, remind, describeOwner, publicUrl = '' } = given;
-  const { random = systemRandom, owners = unknownOwners(ids), isMember, lastRevokedAt } = given;
+  const { store, clock, ids, log, cursors, remind, describeOwner, publicUrl = '' } = given;
+  const { random = systemRandom, owners = unknownOwners(ids) } = given;
+  const { isTenantActive, isMember, lastRevokedAt } = given;
   const reminderAdded = createNotifier(clock);
   const users = { store, clock, describeOwner };
   const writing = {
@@ -45,8 +46,8 @@ export function createTasks(given: TasksDeps) {
   };
   const search = createSearch(writing);
   const hub = createHub(clock);
-  const entering = { enterTenant, isMember, lastRevokedAt };
-  const deps: Deps = { ...writing, ...entering, log, cursors, hub, search, publicUrl };
+  const feedChecks = { isTenantActive, isMember, lastRevokedAt };
+  const deps: Deps = { ...writing, ...feedChecks, log, cursors, hub, search, publicUrl };
 
   return {
     // Paths without a parameter come first: `/v1/tasks/search` is not a task.

@@ -92,3 +92,4 @@ export const settingsTasks = 30; // three steps for each: the task, its reminder
 export const eraseItems = 200; // removed by one call of the eraser
 
 export const effectsTogether = 8; // users whose changes a consumer handles at a time; those of one user are in order
+export const smallEditBytes = 1000; // an edit that finishes, moves or renames a task

@@ -5,6 +5,7 @@ import {
   createMemoryRateLimits,
   type IdempotencyStore,
   type Principal,
+  unguarded,
   withProblems,
 } from '@stak/http';
 import {
@@ -119,16 +120,21 @@ export async function openTasks(
     random,
     cursors,
     remind,
-    enterTenant: async (principal, tenantId) => {
-      const isForeign = principal.kind === 'account' && principal.accountId !== 'usr_ann';
-      if (tenantId === 'closed' || isForeign) throw closed.create('test.closed', 'This tenant is closed');
-    },
+    isTenantActive: async tenantId => tenantId !== 'closed',
     publicUrl: 'https://api.example',
     describeOwner: given.describeOwner,
   });
   const api = createApi({
     info: { title: 'Tasks', version: '1' },
     endpoints: withProblems(tasks.api, ['test.closed', 'table.busy', 'table.transaction_failed']),
+    guards: {
+      ...unguarded,
+      enterTenant: async (principal, tenant_id) => {
+        const isForeign = principal.kind === 'account' && principal.accountId !== 'usr_ann';
+        if (isForeign || tenant_id === 'closed') throw closed.create('test.closed', 'This tenant is closed');
+        return { tenant_id, account_id: `tenant:${tenant_id}` };
+      },
+    },
     errors: [tasks.errors, closed, tableErrors],
     authenticate: async ({ token }) => principals[token],
     clock,

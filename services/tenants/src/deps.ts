@@ -1,4 +1,4 @@
-import type { Revoked } from '@stak/http';
+import type { Revoked, WriteAudit } from '@stak/http';
 import type { Clock, Ids, Logger, Owners, RecentMap, Sealer } from '@stak/kit';
 import type { Store, WriteStep } from '@stak/table';
 import type { createTenantRead } from './access/gate.ts';
@@ -36,6 +36,7 @@ type IssuerClient = { issuer: string; clientId: string; version: string; openSec
 
 // Sign-in through OpenID Connect providers that tenants chose.
 type TenantIssuers = {
+  problems: readonly string[]; // the codes of what `start` throws
   refusalOf(issuer: string): string | undefined;
   test(client: IssuerClient): Promise<{ isWorking: boolean; detail: string }>;
   start(
@@ -68,19 +69,6 @@ export type PortalDeps = {
   listInboxes(tenantId: string): Promise<readonly { inbox_key: string; title: string }[]>;
 };
 
-// An entry of an account's audit trail.
-export type AuditRecord = {
-  action: string; // the operation: `tenants.create_user`
-  target: string; // the path of what was changed
-  via: string; // the kind of credential: session, api_key, invitation, end_user, openid or a channel
-  credentialId: string;
-  by?: string; // the person who signed in, or created the key
-  detail?: string;
-  address?: string;
-  requestId?: string;
-};
-export type Audit = (accountId: string, entry: AuditRecord) => Promise<void>;
-
 // How much of a limit of the plan is used: of the tenants of an account, or of the users of the tenant that is named.
 export type LimitShare = { account_id: string; tenant_id?: string; percent: number; limit: number };
 
@@ -93,7 +81,7 @@ export type TenantsDeps = {
   mintEndUserToken: MintEndUserToken;
   // The erasers of the other services. Called at every use, because services may be created after this one.
   erasers: () => readonly Eraser[];
-  audit: Audit;
+  audit: WriteAudit;
   // Reports settings that no service supports, by field. Without it, any value of the right shape is accepted.
   checkSettings?(
     tenantId: string,

@@ -1,7 +1,7 @@
-import type { AnyEndpoint, Principal } from '@stak/http';
+import type { Principal, RouteSpec } from '@stak/http';
 import { createRecentMap, unknownOwners } from '@stak/kit';
 import type { AnyTable } from '@stak/table';
-import { guardManagement } from './access/admins.ts';
+import { enterForRoute } from './access/admins.ts';
 import {
   createTenantRead,
   type EnterTenant,
@@ -12,7 +12,6 @@ import {
 import { createAccessRoutes } from './access/routes.ts';
 import { createTokenEpochs } from './access/token-epochs.ts';
 import { revokeTokens } from './access/tokens.ts';
-import { auditChanges } from './audit.ts';
 import type { Service, TenantsDeps } from './deps.ts';
 import { createErasureWorker } from './erasure/erasure-worker.ts';
 import { createOwnEraser } from './erasure/own-eraser.ts';
@@ -36,12 +35,11 @@ import { createUserAdoption } from './users/adopt.ts';
 import { createUserRoutes } from './users/routes.ts';
 import { findByIdentity, listAdmins } from './users/users.ts';
 
-export { manageScope } from './access/admins.ts';
+export { manageScope, tenantProblems } from './access/admins.ts';
 export type { EnteredTenant, EnterTenant, Entrance } from './access/gate.ts';
 export { endUserScopes } from './access/scopes.ts';
 export type { IsTokenRevoked } from './access/token-epochs.ts';
-export { auditChanges, callerOf, userName } from './audit.ts';
-export type { Audit, AuditRecord, LimitShare, MintEndUserToken, TenantMail, TenantsDeps } from './deps.ts';
+export type { LimitShare, MintEndUserToken, TenantMail, TenantsDeps } from './deps.ts';
 export type { Erased, Eraser, ExportedItem } from './erasure/erasers.ts';
 export { tenantErrors } from './errors.ts';
 export type { PortalPage } from './portal/branding.ts';
@@ -83,17 +81,12 @@ export function createTenants(deps: TenantsDeps) {
 
   return {
     api: [
-      ...guardManagement(
-        service,
-        auditChanges({ ...service, payerOf }, [
-          ...createTenantRoutes(service),
-          ...createUserRoutes(withEraser),
-          ...createAccessRoutes(service),
-          ...(deps.portal ? createProviderSettingsRoutes({ ...service, portal: deps.portal }) : []),
-        ] as const),
-      ),
+      ...createTenantRoutes(service),
+      ...createUserRoutes(withEraser),
+      ...createAccessRoutes(service),
       ...(deps.portal
         ? [
+            ...createProviderSettingsRoutes({ ...service, portal: deps.portal }),
             ...createPortalRoutes({ ...service, portal: deps.portal }),
             ...createProviderSignInRoutes({ ...service, portal: deps.portal }),
           ]
@@ -105,6 +98,16 @@ export function createTenants(deps: TenantsDeps) {
     workers: [createErasureWorker(withEraser)],
     // For other services and for authentication.
     enterTenant: enter,
+    // For the guards of routes, of all services.
+    enterForRoute: (
+      principal: Parameters<typeof enterForRoute>[1],
+      tenantId: string,
+      route: Pick<RouteSpec, 'tenant' | 'endUserScope'>,
+    ) => enterForRoute(service, principal, tenantId, route),
+    isActive: async (tenantId: string) => {
+      const found = await readOpenTenant(service, tenantId);
+      return found !== undefined && found.status !== 'suspended';
+    },
     resolveChannel: resolve,
     findChannelMappings: (channel: Channel) => findChannelMappings(service, channel),
     // The user with an identity on a channel, by the lock of it.
@@ -133,8 +136,6 @@ export function createTenants(deps: TenantsDeps) {
           if (!tenantErrors.includes(error) || error.code !== 'tenants.not_found') throw error;
         });
     },
-    // For management routes of other services.
-    guardManagement: <E extends readonly AnyEndpoint[]>(endpoints: E) => guardManagement(service, endpoints),
     // Which pages may show the portal in a frame, and what it may load. Undefined if the tenant does not exist.
     portalPageOf: async (tenantId: string) => {
       const found = await readOpenTenant(service, tenantId);

@@ -1,5 +1,12 @@
 import { createEngine, createHttpServer } from '@stak/engine';
-import { createApi, createMemoryIdempotency, type Principal } from '@stak/http';
+import {
+  type AuditLine,
+  createApi,
+  createMemoryIdempotency,
+  type Principal,
+  unguarded,
+  type WriteAudit,
+} from '@stak/http';
 import { createIds, createLogger, createSealer, type ManualClock, manualClock, type Owners } from '@stak/kit';
 import {
   type ControlPlane,
@@ -12,12 +19,12 @@ import {
 } from '@stak/table';
 import { awsClient } from '@stak/table/aws';
 import {
-  type AuditRecord,
   createTenants,
   type Eraser,
   type TenantMail,
   type Tenants,
   type TenantsDeps,
+  tenantProblems,
   tenantsTable,
 } from '../src/index.ts';
 import { channelClaim } from '../src/table.ts';
@@ -68,7 +75,7 @@ type Answer = { status: number; body: any; etag: string; headers: Headers };
 
 type SentMail = Parameters<TenantMail['steps']>[0];
 
-type Audited = AuditRecord & { accountId: string };
+type Audited = AuditLine & { accountId: string };
 
 export type Fixture = {
   tenants: Tenants;
@@ -105,6 +112,7 @@ export function openProcess(target: Target, given: Given = {}): Fixture {
   const mailTried: Fixture['mailTried'] = [];
   const unnamed = new Set<string>();
   const store = createStore({ client, clock, random: () => 0 });
+  const audit: WriteAudit = async (accountId, line) => void audited.push({ accountId, ...line });
   const tenants = createTenants({
     store,
     clock,
@@ -113,7 +121,7 @@ export function openProcess(target: Target, given: Given = {}): Fixture {
     owners,
     planOf,
     onShareUsed,
-    audit: async (accountId, entry) => void audited.push({ accountId, ...entry }),
+    audit,
     erasers: () => erasers,
     accountSkills: () => ['webhook_health'],
     portal: {
@@ -156,6 +164,13 @@ export function openProcess(target: Target, given: Given = {}): Fixture {
   const { app, routes } = createApi({
     info: { title: 'Tenants', version: '1' },
     endpoints: tenants.api,
+    guards: {
+      ...unguarded,
+      enterTenant: tenants.enterForRoute,
+      payerOf: tenants.payerOf,
+      audit,
+      problemsOf: tenantProblems,
+    },
     errors: [tenants.errors, tableErrors],
     clock,
     log,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createUsage } from '@stak/accounts';
 import { createEngine, createHttpServer } from '@stak/engine';
-import { type ApiSettings, createApi, createMemoryIdempotency, type Principal } from '@stak/http';
+import { type ApiSettings, createApi, createMemoryIdempotency, type Principal, unguarded } from '@stak/http';
 import {
   type Clock,
   createIds,
@@ -116,6 +116,7 @@ export async function startWebhooks(
   const api = createApi({
     info: { title: 'Webhooks', version: '1' },
     endpoints: webhooks.api,
+    guards: unguarded,
     errors: [webhooks.errors],
     authenticate: async ({ token }) => principals[token],
     clock,

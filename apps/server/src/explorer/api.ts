@@ -24,6 +24,8 @@ const shared = {
   scope: 'read' as const,
   endUserScope: 'any' as const,
   tags: ['tables'],
+  tenant: 'none' as const,
+  mcp: false as const,
 };
 const forOperators = 'For operators of this server who are signed in. Anyone else gets a 404.';
 const params = z.strictObject({ table: z.string().min(1).max(255) });
@@ -34,6 +36,7 @@ const list = route({
   operationId: 'tables.list',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'List the tables and their consumed capacity',
   description: forOperators,
   responses: { 200: json(tableListSchema) },
@@ -46,6 +49,7 @@ const get = route({
   operationId: 'tables.get',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'Get the design of a table and the capacity of its access patterns',
   description: forOperators,
   request: { params },
@@ -58,6 +62,7 @@ const items = route({
   operationId: 'tables.items',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'List items as they are stored, in key order',
   description: `${forOperators} Returns items of all customers, including expired ones. Credentials are masked, and encrypted values stay encrypted. A page can be short or empty and still have a next one.`,
   request: { params, query: itemsQuery },
@@ -71,6 +76,7 @@ const changes = route({
   operationId: 'tables.changes',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'Follow the stream of a table',
   description: `${forOperators} Events \`change\`; \`ready\` when nothing is missed from then on, and \`gap\` when something was.`,
   request: { params },

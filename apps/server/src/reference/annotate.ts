@@ -3,7 +3,6 @@ import type { ApiDocument } from '@stak/http';
 import { errorTexts } from './error-texts.ts';
 import { exampleOf, innerSchemas, type Schema } from './examples.ts';
 import { fieldTexts } from './field-texts.ts';
-import { operationTexts } from './operation-texts.ts';
 import { standardFieldTexts } from './standard-field-texts.ts';
 
 // Routes and schemas contain what is needed to call them. This adds what readers need: a text for everything that has
@@ -67,7 +66,6 @@ const tagTexts: Readonly<Record<string, string>> = {
 };
 
 function describeOperation(operation: Operation, shared: Record<string, Schema>): void {
-  operation.description ??= operationTexts[operation.operationId];
   for (const parameter of operation.parameters ?? []) {
     parameter.description ??= parameter.schema?.description ?? textOf(parameter.name);
     if (parameter.schema) parameter.example ??= exampleOf(parameter.schema, parameter.name, shared);

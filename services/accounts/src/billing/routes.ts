@@ -7,6 +7,7 @@ import { paidPlans } from './plans.ts';
 import { outcomes } from './sync.ts';
 
 const tags = ['accounts'];
+const common = { tenant: 'none', mcp: false, tags } as const;
 const off = 'accounts.billing_not_configured';
 const returnTo = z
   .string()
@@ -17,15 +18,17 @@ const page = z.strictObject({ url: z.string().describe('The URL to send the brow
 
 export const billingRoutes = {
   read: route({
+    ...common,
     method: 'get',
     path: '/v1/billing',
     operationId: 'accounts.readBilling',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'account',
     scope: 'read',
     summary: "Get the account's subscription",
+    description: 'Returns the plan, the period that is paid and whether it renews.',
     responses: {
       200: json(
         z.strictObject({
@@ -40,17 +43,19 @@ export const billingRoutes = {
     problems: [off],
   }),
   checkout: route({
+    ...common,
     method: 'post',
     path: '/v1/billing/checkout',
     operationId: 'accounts.startCheckout',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'session',
     scope: 'admin',
     role: 'owner',
     idempotent: true,
     summary: 'Buy a plan',
+    description: 'Returns the address of a payment page for the plan.',
     request: { body: json(z.strictObject({ plan: z.enum(paidPlans), return_to: returnTo })) },
     responses: { 201: json(page) },
     problems: [
@@ -62,29 +67,33 @@ export const billingRoutes = {
     ],
   }),
   portal: route({
+    ...common,
     method: 'post',
     path: '/v1/billing/portal',
     operationId: 'accounts.openBillingPortal',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'session',
     scope: 'admin',
     role: 'owner',
     summary: "Open Stripe's billing portal to change or cancel the subscription or see invoices",
+    description: 'Returns the address of a page to change the plan, cancel it and see invoices.',
     request: { body: json(z.strictObject({ return_to: returnTo })) },
     responses: { 200: json(page) },
     problems: [off, 'accounts.nothing_billed', 'accounts.return_to_refused', 'accounts.billing_failed'],
   }),
   webhook: route({
+    ...common,
     method: 'post',
     path: '/v1/billing/webhook',
     operationId: 'accounts.takeStripeEvent',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'provider',
     summary: 'Receive events from Stripe',
+    description: 'Takes events of Stripe about payments. Stripe’s signature is checked.',
     request: { body: raw('A Stripe event, signed in `Stripe-Signature`') },
     responses: { 200: json(z.strictObject({ outcome: z.enum(outcomes) })) },
     limits: {

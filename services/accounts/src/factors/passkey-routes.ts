@@ -16,7 +16,8 @@ import {
 import type { Passkey } from './table.ts';
 
 const tags = ['accounts'];
-const session = { tags, auth: 'person' } as const;
+const common = { tenant: 'none', mcp: false, tags } as const;
+const session = { tags, auth: 'person', tenant: 'none', mcp: false } as const;
 const bytes = z
   .string()
   .max(limits.passkeyBytes)
@@ -75,12 +76,13 @@ const params = z.strictObject({ passkeyId: z.string().regex(/^pky_[a-f0-9]{32}$/
 
 const routes = {
   beginSignIn: route({
+    ...common,
     method: 'post',
     path: '/v1/auth/passkey',
     operationId: 'accounts.beginPasskeySignIn',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'access',
     auth: 'public',
     limits: {
       rate: { name: 'passkey', limit: limits.challengesPerMinute, windowMs: 60_000, by: 'address' },
@@ -92,12 +94,13 @@ const routes = {
     problems: ['accounts.passkeys_unavailable', 'accounts.origin_refused'],
   }),
   finishSignIn: route({
+    ...common,
     method: 'post',
     path: '/v1/auth/passkey/finish',
     operationId: 'accounts.signInWithPasskey',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'public',
     summary: 'Sign in with a passkey',
     description: 'No password or e-mail address is needed. The passkey counts as a fresh second factor.',
@@ -118,6 +121,7 @@ const routes = {
     operationId: 'accounts.beginPasskeyStepUp',
     reaches: 'nothing',
     audit: false,
+    stores: 'access',
     summary: 'Get a challenge for confirming a passkey again',
     description:
       'Pass the `options` to `navigator.credentials.get`, and send the result to `POST /v1/auth/step-up`.',
@@ -131,6 +135,7 @@ const routes = {
     operationId: 'accounts.beginPasskey',
     reaches: 'nothing',
     audit: false,
+    stores: 'access',
     summary: 'Start adding a passkey',
     description:
       'Pass the `options` to `navigator.credentials.create`, and send the result within five minutes. Nothing changes until then.',
@@ -150,6 +155,7 @@ const routes = {
     operationId: 'accounts.addPasskey',
     reaches: 'nothing',
     audit: 'own',
+    stores: 'access',
     summary: 'Add a passkey',
     description:
       "From now on the passkey alone signs you in, and a password also requires it or another second factor. If this is the account's first factor, the response contains the recovery codes. They are not shown again.",
@@ -180,7 +186,9 @@ const routes = {
     operationId: 'accounts.listPasskeys',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     summary: 'List your passkeys',
+    description: 'Returns the passkeys of the person, with when each was last used.',
     responses: { 200: json(z.strictObject({ data: z.array(passkeySchema), next_cursor: z.null() })) },
   }),
   rename: route({
@@ -190,7 +198,9 @@ const routes = {
     operationId: 'accounts.renamePasskey',
     reaches: 'nothing',
     audit: 'own',
+    stores: 'edit',
     summary: 'Rename a passkey',
+    description: 'Changes the name by which the person tells the passkey from others.',
     request: { params, body: json(z.strictObject({ name: nameSchema })) },
     responses: { 200: json(passkeySchema) },
     problems: ['accounts.passkey_not_found'],
@@ -202,7 +212,10 @@ const routes = {
     operationId: 'accounts.removePasskey',
     reaches: 'nothing',
     audit: 'own',
+    stores: 'access',
     summary: 'Remove a passkey',
+    description:
+      'Removes a passkey. Needs the password, and a second factor that was shown within ten minutes. The last way to sign in cannot be removed.',
     request: { params, body: json(z.strictObject({ password })) },
     responses: { 204: empty() },
     problems: [

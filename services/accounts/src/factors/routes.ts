@@ -28,7 +28,7 @@ const owner = [
   'accounts.too_many_attempts',
   'accounts.busy',
 ];
-const session = { tags, auth: 'person' } as const;
+const session = { tags, auth: 'person', tenant: 'none', mcp: false } as const;
 
 const routes = {
   begin: route({
@@ -38,6 +38,7 @@ const routes = {
     operationId: 'accounts.beginAuthenticator',
     reaches: 'nothing',
     audit: false,
+    stores: 'access',
     summary: 'Start adding an authenticator app',
     description:
       'Show the `uri` as a QR code, or the `secret` as text. Nothing changes until you confirm with a code from the app.',
@@ -59,6 +60,7 @@ const routes = {
     operationId: 'accounts.confirmAuthenticator',
     reaches: 'nothing',
     audit: 'own',
+    stores: 'access',
     summary: 'Confirm the authenticator app with a code',
     description:
       'From now on, signing in with a password requires a code. The recovery codes are not shown again.',
@@ -78,7 +80,10 @@ const routes = {
     operationId: 'accounts.removeAuthenticator',
     reaches: 'nothing',
     audit: 'own',
+    stores: 'access',
     summary: 'Remove the authenticator app',
+    description:
+      'Removes the authenticator app. Needs the password, and a code that was shown within ten minutes.',
     request: { body: json(z.strictObject({ password })) },
     responses: { 204: empty() },
     problems: [...owner, 'accounts.factor_missing', 'accounts.step_up_needed', 'accounts.changed'],
@@ -90,7 +95,10 @@ const routes = {
     operationId: 'accounts.renewRecoveryCodes',
     reaches: 'nothing',
     audit: 'own',
+    stores: 'access',
     summary: 'Replace the recovery codes',
+    description:
+      'Makes ten new recovery codes. The old ones stop working, and the new ones are in this answer only.',
     responses: { 200: recoveryCodes },
     problems: ['accounts.factor_missing', 'accounts.step_up_needed', 'accounts.changed'],
   }),
@@ -101,6 +109,7 @@ const routes = {
     operationId: 'accounts.stepUp',
     reaches: 'nothing',
     audit: 'own',
+    stores: 'access',
     summary: 'Confirm your second factor again',
     description:
       'Deleting the account, changing the password, creating keys with the scope `admin`, making someone an admin or owner, changing factors and linking a provider require a second factor that was confirmed within the last ten minutes.',

@@ -1,5 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import type { AnyEndpoint } from '@stak/http';
+import type { RouteSpec } from '@stak/http';
 import { z } from 'zod';
 import { accountsErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -68,9 +68,5 @@ const refusals = ['accounts.key_address_refused', 'accounts.key_tenant_refused']
 
 // Every route that accepts a key can respond with the problems of its limits. Routes for end users and public routes
 // cannot.
-export const withKeyProblems = <E extends readonly AnyEndpoint[]>(endpoints: E): E =>
-  endpoints.map(one => {
-    const { auth, problems = [] } = one.route;
-    if (auth === 'public' || auth === 'provider') return one;
-    return { ...one, route: { ...one.route, problems: [...new Set([...problems, ...refusals])] } };
-  }) as unknown as E;
+export const keyProblems = ({ auth }: Pick<RouteSpec, 'auth'>): readonly string[] =>
+  auth === 'public' || auth === 'provider' ? [] : refusals;

@@ -10,16 +10,18 @@ import type { ApiKeys } from './api-keys.ts';
 import { keyLimitsShape } from './key-limits.ts';
 
 const tags = ['accounts'];
+const common = { tenant: 'none', mcp: false, tags } as const;
 
 const routes = {
   // Takes no Idempotency-Key: that would store the response, and with it the key, which is shown once and never stored.
   createKey: route({
+    ...common,
     method: 'post',
     path: '/v1/api-keys',
     operationId: 'accounts.createKey',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'body',
     auth: 'session',
     scope: 'admin',
     summary: 'Create an API key',
@@ -36,40 +38,46 @@ const routes = {
     ],
   }),
   listKeys: route({
+    ...common,
     method: 'get',
     path: '/v1/api-keys',
     operationId: 'accounts.listKeys',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'account',
     scope: 'read',
     summary: 'List your API keys',
+    description: 'Returns the API keys of the account. The keys themselves are never shown again.',
     responses: { 200: json(z.strictObject({ data: z.array(apiKeySchema), next_cursor: z.null() })) },
   }),
   deleteKey: route({
+    ...common,
     method: 'delete',
     path: '/v1/api-keys/{keyId}',
     operationId: 'accounts.deleteKey',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'deletes',
     auth: 'session',
     scope: 'admin',
     summary: 'Revoke an API key',
+    description: 'Revokes a key. Requests with it are refused at once.',
     request: { params: z.strictObject({ keyId: z.string().regex(/^key_[A-Za-z0-9_-]{1,40}$/) }) },
     responses: { 204: empty() },
     problems: ['accounts.key_not_found'],
   }),
   jwks: route({
+    ...common,
     method: 'get',
     path: '/.well-known/jwks.json',
     operationId: 'accounts.jwks',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'public',
     summary: 'Get the public keys that verify tokens',
+    description: 'Returns the public keys as a JSON Web Key Set, to verify tokens of end users.',
     responses: { 200: json(z.strictObject({ keys: z.array(z.record(z.string(), z.unknown())) })) },
   }),
 };

@@ -11,6 +11,7 @@ import * as limits from './limits.ts';
 import { type Notices, switchMails } from './notices.ts';
 
 const tags = ['accounts'];
+const common = { tenant: 'none', mcp: false, tags } as const;
 const page = { description: 'An HTML page', content: { 'text/html': { schema: z.string() } } };
 const query = z.strictObject({
   token: z.string().max(limits.unsubscribeTokenChars).describe('The token from the link in the mail'),
@@ -20,12 +21,13 @@ const query = z.strictObject({
 // only asks for confirmation.
 const routes = {
   show: route({
+    ...common,
     method: 'get',
     path: '/v1/mail/unsubscribe',
     operationId: 'accounts.showUnsubscribe',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'public',
     summary: 'Show a page to unsubscribe from a kind of notice',
     description: 'The link in the `List-Unsubscribe` header of each mail. Opening it changes nothing.',
@@ -33,12 +35,13 @@ const routes = {
     responses: { 200: page },
   }),
   unsubscribe: route({
+    ...common,
     method: 'post',
     path: '/v1/mail/unsubscribe',
     operationId: 'accounts.unsubscribe',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'public',
     summary: 'Unsubscribe from a kind of notice',
     description:

@@ -5,6 +5,7 @@ import { refusals, resourceMetadataPath, wrongRequest } from './protocol.ts';
 import { appScopeSchema, appScopes } from './scopes.ts';
 
 const tags = ['accounts'];
+const common = { tenant: 'none', mcp: false, tags } as const;
 const requestSchema = z
   .string()
   .min(1)
@@ -24,14 +25,16 @@ const appSchema = z.strictObject({
 
 export const appRoutes = {
   resource: route({
+    ...common,
     method: 'get',
     path: resourceMetadataPath,
     operationId: 'accounts.readProtectedResource',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'public',
     summary: 'Get the metadata of the MCP server (RFC 9728)',
+    description: 'Returns which authorization server gives tokens for `/mcp`, and the scopes there are.',
     responses: {
       200: json(
         z.strictObject({
@@ -45,14 +48,16 @@ export const appRoutes = {
     },
   }),
   server: route({
+    ...common,
     method: 'get',
     path: '/.well-known/oauth-authorization-server',
     operationId: 'accounts.readAuthorizationServer',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'public',
     summary: 'Get the metadata of the authorization server (RFC 8414)',
+    description: 'Returns the addresses and abilities of the authorization server.',
     responses: {
       200: json(
         z.strictObject({
@@ -75,12 +80,13 @@ export const appRoutes = {
     },
   }),
   register: route({
+    ...common,
     method: 'post',
     path: '/v1/oauth/register',
     operationId: 'accounts.registerApp',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'access',
     auth: 'public',
     summary: 'Register an app (RFC 7591)',
     description:
@@ -106,12 +112,13 @@ export const appRoutes = {
     problems: ['accounts.too_many_attempts'],
   }),
   authorize: route({
+    ...common,
     method: 'get',
     path: '/v1/oauth/authorize',
     operationId: 'accounts.authorizeApp',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'public',
     summary: 'Start the authorization of an app',
     description:
@@ -122,12 +129,13 @@ export const appRoutes = {
     problems: ['accounts.app_unknown', 'accounts.app_redirect_refused'],
   }),
   token: route({
+    ...common,
     method: 'post',
     path: '/v1/oauth/token',
     operationId: 'accounts.grantAppTokens',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'public',
     summary: 'Exchange a code or a refresh token for tokens',
     description:
@@ -148,12 +156,13 @@ export const appRoutes = {
     limits: { bodyBytes: limits.formBytes },
   }),
   revoke: route({
+    ...common,
     method: 'post',
     path: '/v1/oauth/revoke',
     operationId: 'accounts.revokeAppToken',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'public',
     summary: 'Disconnect the app that a token belongs to (RFC 7009)',
     description:
@@ -163,14 +172,16 @@ export const appRoutes = {
     limits: { bodyBytes: limits.formBytes },
   }),
   readRequest: route({
+    ...common,
     method: 'post',
     path: '/v1/apps/requests/read',
     operationId: 'accounts.readAppRequest',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'person',
     summary: 'Get what an app is asking for',
+    description: 'Returns who asks, where the answer goes and what for. It changes nothing.',
     request: { body: json(z.strictObject({ request: requestSchema })) },
     responses: {
       200: json(
@@ -187,12 +198,13 @@ export const appRoutes = {
     problems: ['accounts.app_request_expired', 'accounts.organisation_not_found'],
   }),
   decide: route({
+    ...common,
     method: 'post',
     path: '/v1/apps/requests/decide',
     operationId: 'accounts.decideAppRequest',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'body',
     auth: 'person',
     summary: 'Approve or deny an app',
     description: 'In both cases, send the browser to `redirectTo`, where the app is waiting.',
@@ -220,12 +232,13 @@ export const appRoutes = {
     ],
   }),
   list: route({
+    ...common,
     method: 'get',
     path: '/v1/apps',
     operationId: 'accounts.listApps',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'person',
     summary: 'List connected apps',
     description:
@@ -234,12 +247,13 @@ export const appRoutes = {
     responses: { 200: json(pageOf(appSchema)) },
   }),
   end: route({
+    ...common,
     method: 'delete',
     path: '/v1/apps/{userId}/{sessionId}',
     operationId: 'accounts.endApp',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'deletes',
     auth: 'person',
     summary: 'Disconnect an app',
     description: 'You can disconnect your own apps. Admins and owners can disconnect those of any member.',

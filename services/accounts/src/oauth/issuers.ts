@@ -25,6 +25,7 @@ type CameBack = { identity: Identity; returnTo: string; linker?: Linker };
 // Sign-in through OpenID Connect providers that customers chose. All requests to them are guarded, including those to
 // addresses from their discovery documents.
 export type Issuers = {
+  problems: readonly string[]; // the codes of what `start` throws
   // Why the issuer cannot be used; undefined if it can.
   refusalOf(issuer: string): string | undefined;
   // Whether the issuer can be reached and has a valid discovery document.
@@ -73,6 +74,7 @@ export function createIssuers({ store, clock, outbound, publicUrl }: Deps): Issu
   };
 
   return {
+    problems: ['accounts.provider_failed', 'accounts.provider_not_configured'],
     refusalOf(issuer) {
       if (!isIssuer(issuer)) return 'It is not an https address without a query.';
       return outbound?.check(issuer)?.message;

@@ -5,6 +5,7 @@ import * as limits from './limits.ts';
 import { providerNames } from './provider.ts';
 
 const tags = ['accounts'];
+const common = { tenant: 'none', mcp: false, tags } as const;
 const params = z.strictObject({ provider: z.enum(providerNames) });
 const returnTo = z
   .string()
@@ -21,23 +22,26 @@ const rate = {
 
 export const socialRoutes = {
   providers: route({
+    ...common,
     method: 'get',
     path: '/v1/auth/providers',
     operationId: 'accounts.listProviders',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'public',
     summary: 'List the providers for signing in',
+    description: 'Returns the providers that people can sign in with on this server.',
     responses: { 200: json(z.strictObject({ data: z.array(z.enum(providerNames)) })) },
   }),
   start: route({
+    ...common,
     method: 'get',
     path: '/v1/auth/{provider}/start',
     operationId: 'accounts.startProviderSignIn',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'access',
     auth: 'public',
     summary: 'Sign in with GitHub or Google',
     description: 'For browsers. Redirects to the provider, which redirects to the callback.',
@@ -47,12 +51,13 @@ export const socialRoutes = {
     problems: ['accounts.provider_not_configured', 'accounts.return_to_refused', 'accounts.provider_failed'],
   }),
   callback: route({
+    ...common,
     method: 'get',
     path: '/v1/auth/{provider}/callback',
     operationId: 'accounts.finishProviderSignIn',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'access',
     auth: 'public',
     summary: 'Receive the redirect of a provider',
     description:
@@ -77,12 +82,13 @@ export const socialRoutes = {
     ],
   }),
   link: route({
+    ...common,
     method: 'post',
     path: '/v1/auth/{provider}/link',
     operationId: 'accounts.linkProvider',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'body',
     auth: 'person',
     summary: 'Link an identity to the account',
     description:
@@ -103,14 +109,16 @@ export const socialRoutes = {
     ],
   }),
   unlink: route({
+    ...common,
     method: 'delete',
     path: '/v1/auth/{provider}/link',
     operationId: 'accounts.unlinkProvider',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'deletes',
     auth: 'person',
     summary: 'Unlink an identity',
+    description: 'Removes a way to sign in. The last one cannot be removed.',
     request: { params },
     responses: { 204: empty() },
     problems: ['accounts.provider_not_linked', 'accounts.last_sign_in', 'accounts.session_confined'],

@@ -15,16 +15,18 @@ export type RecoveryDeps = SignInDeps & {
 };
 
 const tags = ['accounts'];
+const common = { tenant: 'none', mcp: false, tags } as const;
 const accepted = empty('Accepted. A mail is sent if the address has an account');
 
 const routes = {
   requestReset: route({
+    ...common,
     method: 'post',
     path: '/v1/auth/password-reset',
     operationId: 'accounts.requestPasswordReset',
     reaches: 'mail',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'public',
     summary: 'Request a password reset',
     description:
@@ -34,12 +36,13 @@ const routes = {
     problems: ['accounts.no_mail', 'accounts.origin_refused', 'accounts.too_many_attempts'],
   }),
   finishReset: route({
+    ...common,
     method: 'post',
     path: '/v1/auth/password-reset/finish',
     operationId: 'accounts.finishPasswordReset',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'public',
     summary: 'Reset the password',
     description:
@@ -70,37 +73,42 @@ const routes = {
     ],
   }),
   sendVerification: route({
+    ...common,
     method: 'post',
     path: '/v1/me/verification',
     operationId: 'accounts.sendVerification',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'access',
     auth: 'person',
     summary: 'Resend the verification mail',
+    description: 'Sends a mail with a link that verifies the address of the account.',
     responses: { 202: empty('The mail is on its way') },
     problems: ['accounts.no_mail', 'accounts.already_verified', 'accounts.too_many_attempts'],
   }),
   verifyEmail: route({
+    ...common,
     method: 'post',
     path: '/v1/me/verification/finish',
     operationId: 'accounts.verifyEmail',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'person',
     summary: 'Verify your address with the token from the mail',
+    description: 'Verifies the address that the mail with this token was sent to.',
     request: { body: json(z.strictObject({ token: mailedTokenSchema })) },
     responses: { 204: empty() },
     problems: ['accounts.token_refused', 'accounts.changed', 'accounts.too_many_attempts'],
   }),
   changeEmail: route({
+    ...common,
     method: 'post',
     path: '/v1/me/email',
     operationId: 'accounts.changeEmail',
     reaches: 'mail',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'person',
     summary: 'Change your e-mail address',
     description:
@@ -119,14 +127,16 @@ const routes = {
     ],
   }),
   confirmEmail: route({
+    ...common,
     method: 'post',
     path: '/v1/me/email/confirm',
     operationId: 'accounts.confirmEmail',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'person',
     summary: 'Confirm a change of address with the token from the mail',
+    description: 'Moves the account to the new address that the mail with this token was sent to.',
     request: { body: json(z.strictObject({ token: mailedTokenSchema })) },
     responses: {
       200: json(

@@ -8,6 +8,7 @@ import * as limits from '../limits.ts';
 import { type Saved, type SavedKind, saved, savedChange, savedKinds, savedOf } from './table.ts';
 
 const tags = ['accounts'];
+const common = { tenant: 'none', mcp: false, tags } as const;
 
 const savedKindSchema = z
   .enum(savedKinds)
@@ -46,12 +47,13 @@ const named = z.strictObject({ kind: savedKindSchema, name: savedNameSchema });
 
 const routes = {
   listSaved: route({
+    ...common,
     method: 'get',
     path: '/v1/saved/{kind}',
     operationId: 'accounts.listSaved',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'account',
     scope: 'read',
     summary: 'List saved views, queries or templates',
@@ -60,12 +62,13 @@ const routes = {
     responses: { 200: json(z.strictObject({ data: z.array(savedSchema), next_cursor: z.null() })) },
   }),
   save: route({
+    ...common,
     method: 'put',
     path: '/v1/saved/{kind}/{name}',
     operationId: 'accounts.save',
     reaches: 'nothing',
     audit: true,
-    tags,
+    stores: 'body',
     auth: 'account',
     scope: 'write',
     summary: 'Save a view, a query or a template under a name',
@@ -75,12 +78,13 @@ const routes = {
     problems: ['accounts.too_many_saved', 'accounts.changed'],
   }),
   removeSaved: route({
+    ...common,
     method: 'delete',
     path: '/v1/saved/{kind}/{name}',
     operationId: 'accounts.removeSaved',
     reaches: 'nothing',
     audit: true,
-    tags,
+    stores: 'deletes',
     auth: 'account',
     scope: 'write',
     summary: 'Remove a saved view, query or template',

@@ -41,18 +41,22 @@ import type { Deletions } from './deletion.ts';
 import type { User } from './users.ts';
 
 const tags = ['accounts'];
+const common = { tenant: 'none', mcp: false, tags } as const;
 const proof = triedPasswordSchema
   .optional()
   .describe('Not needed if the account has no password and you have just signed in');
 
 const routes = {
   whoAmI: route({
+    ...common,
     method: 'get',
     path: '/v1/whoami',
     operationId: 'accounts.whoAmI',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
+    tenant: 'any-key',
+    mcp: 'reads',
     auth: 'user',
     scope: 'read',
     endUserScope: 'any',
@@ -62,29 +66,33 @@ const routes = {
     responses: { 200: json(callerSchema) },
   }),
   getMe: route({
+    ...common,
     method: 'get',
     path: '/v1/me',
     operationId: 'accounts.getMe',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'account',
     scope: 'read',
     summary: 'Get your account',
+    description: 'Returns the account of the caller.',
     responses: { 200: json(meSchema) },
   }),
   updateMe: route({
+    ...common,
     method: 'patch',
     path: '/v1/me',
     operationId: 'accounts.updateMe',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'edit',
     auth: 'account',
     scope: 'admin',
     isOwn: true,
     conditional: 'optional',
     summary: 'Update your account',
+    description: 'Changes your name, or which notices you get by mail. What is left out stays as it is.',
     request: {
       body: json(
         z.strictObject({
@@ -101,12 +109,13 @@ const routes = {
     problems: ['accounts.being_deleted', 'accounts.changed', 'accounts.session_confined'],
   }),
   changePassword: route({
+    ...common,
     method: 'post',
     path: '/v1/me/password',
     operationId: 'accounts.changePassword',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'person',
     summary: 'Change or set your password',
     description: 'Ends all your other sessions.',
@@ -123,12 +132,13 @@ const routes = {
     ],
   }),
   deleteMe: route({
+    ...common,
     method: 'post',
     path: '/v1/me/deletion',
     operationId: 'accounts.deleteMe',
     reaches: 'nothing',
     audit: 'own',
-    tags,
+    stores: 'access',
     auth: 'person',
     summary: 'Delete your account and everything in it',
     description:
@@ -146,12 +156,13 @@ const routes = {
     ],
   }),
   listAudit: route({
+    ...common,
     method: 'get',
     path: '/v1/audit',
     operationId: 'accounts.listAudit',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'account',
     scope: 'admin',
     summary: 'List the audit trail, newest first',
@@ -161,12 +172,13 @@ const routes = {
     responses: { 200: json(pageOf(auditSchema)) },
   }),
   exportAudit: route({
+    ...common,
     method: 'get',
     path: '/v1/audit/export',
     operationId: 'accounts.exportAudit',
     reaches: 'nothing',
     audit: true,
-    tags,
+    stores: 'line',
     auth: 'account',
     scope: 'admin',
     summary: 'Export the audit trail',
@@ -177,26 +189,30 @@ const routes = {
     },
   }),
   getUsage: route({
+    ...common,
     method: 'get',
     path: '/v1/usage',
     operationId: 'accounts.getUsage',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'account',
     scope: 'read',
     summary: 'Get your usage this month and your storage',
+    description: 'Returns the events of this month and the bytes stored, with the limits of the plan.',
     responses: { 200: json(usageSchema) },
   }),
   listPlans: route({
+    ...common,
     method: 'get',
     path: '/v1/plans',
     operationId: 'accounts.listPlans',
     reaches: 'nothing',
     audit: false,
-    tags,
+    stores: 'nothing',
     auth: 'public',
     summary: 'List the plans',
+    description: 'Returns the plans with their limits and prices.',
     responses: { 200: json(z.strictObject({ data: z.array(planDetailsSchema), next_cursor: z.null() })) },
   }),
 };

@@ -1,5 +1,5 @@
+import { type AuditLine, callerOf } from '@stak/http';
 import { failedCondition, is, write } from '@stak/table';
-import { type AuditRecord, callerOf } from '@stak/tenants';
 import type { Caller } from '../conversations/access.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
@@ -12,7 +12,7 @@ import { approval } from './table.ts';
 export type Decision = { approved: boolean; reason?: string };
 
 // How the audit trail of the account names who decides, by whichever way: the API, a chat in a page, a button in a channel.
-export type Decider = Pick<AuditRecord, 'via' | 'credentialId' | 'by' | 'address' | 'requestId'> & {
+export type Decider = Pick<AuditLine, 'via' | 'credentialId' | 'by' | 'address' | 'requestId'> & {
   account_id: string;
 };
 export const deciderOf = (

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { userName } from '@stak/http';
 import { cutText } from '@stak/kit';
 import { is, isRefused, write } from '@stak/table';
-import { tenantErrors, userName } from '@stak/tenants';
+import { tenantErrors } from '@stak/tenants';
 import { decide } from '../approvals/decisions.ts';
 import { createConversation } from '../conversations/conversations.ts';
 import { cleanText } from '../conversations/message-format.ts';

@@ -20,8 +20,7 @@ import { deleteSecrets, noChannel, openSecrets, putSecrets } from './secrets.ts'
 import { channelsOfTenant } from './table.ts';
 
 const tags = ['agents'] as string[];
-const managed = { auth: 'user', endUserScope: manageScope, tags } as const;
-const gate = ['tenants.not_found', 'tenants.suspended'];
+const managed = { auth: 'user', endUserScope: manageScope, tags, tenant: 'path', mcp: false } as const;
 const channelId = z
   .string()
   .max(200)
@@ -40,6 +39,9 @@ const routes = {
     operationId: 'agents.takeWebhook',
     reaches: 'model',
     audit: false,
+    stores: 'handler',
+    tenant: 'handler',
+    mcp: false,
     summary: 'Receive messages from Slack, Teams, Telegram and WhatsApp',
     description:
       "Verified by the provider's signature. Responds once the message is stored. Approval buttons also use this address: in Slack, set it as the request URL for interactivity.",
@@ -71,7 +73,11 @@ const routes = {
     operationId: 'agents.verifyWebhook',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'none',
+    mcp: false,
     summary: 'Answer the handshake of WhatsApp',
+    description: 'Answers the handshake with which WhatsApp checks the address.',
     request: {
       params: webhookParams,
       query: z.looseObject({ 'hub.challenge': z.string().max(500).optional() }),
@@ -86,11 +92,12 @@ const routes = {
     operationId: 'agents.listChannelCredentials',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'List the channels that have credentials',
+    description: 'Returns which channels have credentials. The credentials are never shown.',
     request: { params: tenantParams, query: pageQuery() },
     responses: { 200: json(pageOf(channelStatus)) },
-    problems: gate,
   }),
   put: route({
     ...managed,
@@ -99,13 +106,14 @@ const routes = {
     operationId: 'agents.putChannelCredentials',
     reaches: 'outside',
     audit: true,
+    stores: 'body',
     scope: 'write',
     summary: 'Set the secrets of a channel',
     description:
       'For a channel that the tenant has claimed. slack: signing_secret, bot_token. teams: app_password. telegram: secret_token, bot_token. whatsapp: app_secret, verify_token, access_token. They are stored encrypted, and never returned.',
     request: { params, body: json(channelCredentials) },
     responses: { 200: json(channelStatus) },
-    problems: [...gate, 'agents.channel_not_found', 'agents.credentials_refused', 'tenants.onboarding'],
+    problems: ['agents.channel_not_found', 'agents.credentials_refused', 'tenants.onboarding'],
   }),
   remove: route({
     ...managed,
@@ -114,12 +122,13 @@ const routes = {
     operationId: 'agents.deleteChannelCredentials',
     reaches: 'nothing',
     audit: true,
+    stores: 'deletes',
     scope: 'write',
     summary: 'Remove the secrets of a channel',
     description: 'Messages from the channel are refused from then on.',
     request: { params },
     responses: { 204: empty() },
-    problems: [...gate, 'agents.channel_not_found'],
+    problems: ['agents.channel_not_found'],
   }),
 };
 
@@ -165,7 +174,7 @@ export function createChannelRoutes(service: Service) {
     }),
     endpoint(routes.list, async c => {
       const caller = c.get('principal');
-      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const read = (page: PageRequest) => service.store.query(channelsOfTenant, { tenant_id }, page);
       const show = ({
         type,
@@ -184,13 +193,11 @@ export function createChannelRoutes(service: Service) {
     }),
     endpoint(routes.put, async c => {
       const { tenant_id, type, channel_id } = c.req.valid('param');
-      await service.enterTenant(c.get('principal'), tenant_id);
       const { updated_at } = await putSecrets(service, tenant_id, { type, channel_id }, c.req.valid('json'));
       return c.json({ type, channel_id, updated_at }, 200);
     }),
     endpoint(routes.remove, async c => {
       const { tenant_id, type, channel_id } = c.req.valid('param');
-      await service.enterTenant(c.get('principal'), tenant_id);
       await deleteSecrets(service, tenant_id, { type, channel_id });
       return c.body(null, 204);
     }),

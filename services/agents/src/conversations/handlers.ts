@@ -1,6 +1,6 @@
 import { answerPage, endpoint, etagOf, expectedVersion, sse } from '@stak/http';
 import { showWaiting } from '../approvals/list.ts';
-import type { Service } from '../deps.ts';
+import { enteredTenant, type Service } from '../deps.ts';
 import { agentErrors, noConversation } from '../errors.ts';
 import { followAnswer } from '../streaming/event-stream.ts';
 import { cancelAnswers } from '../turns/cancel.ts';
@@ -28,7 +28,7 @@ export const createConversationRoutes = (service: Service) =>
   [
     endpoint(routes.create, async c => {
       const caller = c.get('principal');
-      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const { conversation_id, title, user_id } = c.req.valid('json');
       // An end user could otherwise find out which ids exist.
       const chosen = caller.kind === 'account' ? conversation_id : undefined;
@@ -42,14 +42,13 @@ export const createConversationRoutes = (service: Service) =>
     }),
     endpoint(routes.list, async c => {
       const caller = c.get('principal');
-      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const query = c.req.valid('query');
       const read = listConversations.bind(null, service, tenant_id, resolveUser(caller, query.user_id));
       return c.json(await answerPage(caller, query, read, showListed), 200);
     }),
     endpoint(routes.get, async c => {
       const caller = c.get('principal');
-      await service.enterTenant(caller, c.req.valid('param').tenant_id);
       const head = await findConversation(service, caller, c.req.valid('param'));
       c.header('ETag', etagOf(head.version));
       return c.json(showConversation(head), 200);
@@ -57,7 +56,6 @@ export const createConversationRoutes = (service: Service) =>
     endpoint(routes.rename, async c => {
       const caller = c.get('principal');
       const key = c.req.valid('param');
-      await service.enterTenant(caller, key.tenant_id);
       const { title } = c.req.valid('json');
       const head = await renameConversation(service, caller, key, title, expectedVersion(c));
       c.header('ETag', etagOf(head.version));
@@ -66,7 +64,6 @@ export const createConversationRoutes = (service: Service) =>
     endpoint(routes.remove, async c => {
       const caller = c.get('principal');
       const key = c.req.valid('param');
-      await service.enterTenant(caller, key.tenant_id);
       const { user_id } = await findConversation(service, caller, key);
       await deleteConversation(service, key, user_id);
       return c.body(null, 204);
@@ -74,7 +71,6 @@ export const createConversationRoutes = (service: Service) =>
     endpoint(routes.clear, async c => {
       const caller = c.get('principal');
       const key = c.req.valid('param');
-      await service.enterTenant(caller, key.tenant_id);
       const { user_id } = await findConversation(service, caller, key);
       await clearConversation(service, key, user_id);
       return c.body(null, 204);
@@ -82,13 +78,11 @@ export const createConversationRoutes = (service: Service) =>
     endpoint(routes.cancel, async c => {
       const caller = c.get('principal');
       const key = c.req.valid('param');
-      await service.enterTenant(caller, key.tenant_id);
       await findConversation(service, caller, key);
       return c.json({ cancelled: await cancelAnswers(service, key) }, 200);
     }),
     endpoint(routes.turns, async c => {
       const caller = c.get('principal');
-      await service.enterTenant(caller, c.req.valid('param').tenant_id);
       const head = await findConversation(service, caller, c.req.valid('param'));
       const { order, ...query } = c.req.valid('query');
       const newestFirst = order === 'newest';
@@ -103,8 +97,7 @@ export const createConversationRoutes = (service: Service) =>
     endpoint(routes.send, async c => {
       const caller = c.get('principal');
       const { tenant_id, conversation_id } = c.req.valid('param');
-      const enter = () => service.enterTenant(caller, tenant_id);
-      const tenant = await enter();
+      const tenant = enteredTenant(c);
       const { content, user_id } = c.req.valid('json');
       const key = c.req.header('idempotency-key');
       const meant = resolveUser(caller, user_id);
@@ -121,7 +114,7 @@ export const createConversationRoutes = (service: Service) =>
       if (sent.isRepeated) c.header('Idempotency-Replayed', 'true');
       if (wantsEvents(c.req.header('accept'))) {
         const follow = followAnswer(service, address, sent.outcome);
-        return sse(c, { enter, subscribe: follow }) as never;
+        return sse(c, { subscribe: follow }) as never;
       }
       const turn = await sent.outcome;
       if (turn) return c.json(showReply(turn, sent.message_id), 200);
@@ -134,11 +127,9 @@ export const createConversationRoutes = (service: Service) =>
     endpoint(routes.answer, async c => {
       const caller = c.get('principal');
       const address = c.req.valid('param');
-      const enter = () => service.enterTenant(caller, address.tenant_id);
-      await enter();
       await findConversation(service, caller, address);
       if (wantsEvents(c.req.header('accept')))
-        return sse(c, { enter, subscribe: followAnswer(service, address) }) as never;
+        return sse(c, { subscribe: followAnswer(service, address) }) as never;
       const turn = await awaitAnswer(service, address);
       if (turn) return c.json(showReply(turn, address.message_id), 200);
       return c.json(await showWaiting(service, address), 202);
@@ -146,14 +137,12 @@ export const createConversationRoutes = (service: Service) =>
     endpoint(routes.rate, async c => {
       const caller = c.get('principal');
       const { seq, ...key } = c.req.valid('param');
-      await service.enterTenant(caller, key.tenant_id);
       const head = await findConversation(service, caller, key);
       const rated = await rateTurn(service, caller.kind, head, seq, c.req.valid('json'));
       return c.json(showTurn(rated, caller), 200);
     }),
     endpoint(routes.download, async c => {
       const caller = c.get('principal');
-      await service.enterTenant(caller, c.req.valid('param').tenant_id);
       const head = await findConversation(service, caller, c.req.valid('param'));
       const name = `${head.conversation_id.replace(/[^A-Za-z0-9_-]/g, '_')}.ndjson`;
       return c.body(linesOf(exportConversation(service, caller, head)), 200, {
@@ -163,7 +152,7 @@ export const createConversationRoutes = (service: Service) =>
     }),
     endpoint(routes.upload, async c => {
       const caller = c.get('principal');
-      const { tenant_id, settings } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const { tenant_id, settings } = enteredTenant(c);
       const { conversation_id, title, user_id, messages } = c.req.valid('json');
       // A model trusts a system message as the host's.
       if (caller.kind === 'endUser' && messages.some(({ role }) => role === 'system'))

@@ -3,9 +3,14 @@ import { z } from 'zod';
 import * as limits from '../limits.ts';
 import * as schema from '../schema.ts';
 
-const user = { auth: 'user', endUserScope: 'agents:chat', tags: ['agents'] as string[] } as const;
-const gate = ['tenants.not_found', 'tenants.suspended'];
-const found = [...gate, 'agents.conversation_not_found'];
+const user = {
+  auth: 'user',
+  endUserScope: 'agents:chat',
+  tags: ['agents'] as string[],
+  tenant: 'path',
+  mcp: false,
+} as const;
+const found = ['agents.conversation_not_found'];
 const base = '/v1/tenants/{tenant_id}';
 const one = `${base}/conversations/{conversation_id}` as const;
 const params = schema.conversationParams;
@@ -17,6 +22,7 @@ export const create = route({
   operationId: 'agents.createConversation',
   reaches: 'nothing',
   audit: false,
+  stores: 'body',
   scope: 'write',
   idempotent: true,
   summary: 'Create a conversation',
@@ -24,7 +30,7 @@ export const create = route({
     'A host can choose the id and the user. For an end user, the id is generated and the conversation belongs to them.',
   request: { params: schema.tenantParams, body: json(schema.newConversation) },
   responses: { 201: json(schema.conversationShape, 'The new conversation') },
-  problems: [...gate, 'agents.conversation_exists', 'agents.user_not_found'],
+  problems: ['agents.conversation_exists', 'agents.user_not_found'],
 });
 export const list = route({
   ...user,
@@ -33,12 +39,14 @@ export const list = route({
   operationId: 'agents.listConversations',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   scope: 'read',
   summary: 'List conversations, newest first',
   description: 'End users get their own; hosts get those of the tenant, or of one user.',
   request: { params: schema.tenantParams, query: pageQuery().extend({ user_id: schema.userId.optional() }) },
   responses: { 200: json(pageOf(schema.listedConversation)) },
-  problems: [...gate, 'http.cursor_refused', 'agents.user_not_found'],
+  problems: ['http.cursor_refused', 'agents.user_not_found'],
 });
 export const get = route({
   ...user,
@@ -47,8 +55,11 @@ export const get = route({
   operationId: 'agents.getConversation',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   scope: 'read',
   summary: 'Get a conversation and its newest turns',
+  description: 'Returns a conversation with its newest turns.',
   request: { params },
   responses: { 200: json(schema.conversationShape) },
   problems: found,
@@ -60,9 +71,11 @@ export const rename = route({
   operationId: 'agents.renameConversation',
   reaches: 'nothing',
   audit: false,
+  stores: 'body',
   scope: 'write',
   conditional: 'optional',
   summary: 'Rename a conversation',
+  description: 'Changes the title of a conversation.',
   request: { params, body: json(schema.conversationPatch) },
   responses: { 200: json(schema.conversationShape) },
   problems: found,
@@ -74,6 +87,7 @@ export const remove = route({
   operationId: 'agents.deleteConversation',
   reaches: 'nothing',
   audit: true,
+  stores: 'deletes',
   scope: 'write',
   summary: 'Delete a conversation',
   description: 'Deletes the conversation and all its turns at once. An answer in progress is dropped.',
@@ -88,6 +102,7 @@ export const clear = route({
   operationId: 'agents.clearConversation',
   reaches: 'nothing',
   audit: true,
+  stores: 'deletes',
   scope: 'write',
   summary: 'Clear a conversation',
   description: 'Deletes all turns at once and keeps the conversation. An answer in progress is dropped.',
@@ -102,6 +117,7 @@ export const cancel = route({
   operationId: 'agents.cancelAnswer',
   reaches: 'nothing',
   audit: false,
+  stores: 'access', // also in a full account, because an answer costs money
   scope: 'write',
   summary: 'Stop the answer in progress',
   description:
@@ -117,8 +133,11 @@ export const turns = route({
   operationId: 'agents.listMessages',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   scope: 'read',
   summary: 'List the turns of a conversation',
+  description: 'Returns the turns of a conversation, newest first.',
   request: {
     params,
     query: pageQuery().extend({ order: z.enum(['oldest', 'newest']).default('oldest') }),
@@ -147,6 +166,8 @@ export const send = route({
   operationId: 'agents.sendMessage',
   reaches: 'model',
   audit: false,
+  stores: 'body',
+  mcp: 'writes',
   scope: 'write',
   summary: 'Send a message and get an answer',
   description:
@@ -184,6 +205,7 @@ export const answer = route({
   operationId: 'agents.getReply',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   scope: 'read',
   summary: 'Get the answer to a message, or wait for it',
   description: 'With `Accept: text/event-stream`, a stream of events. `Last-Event-ID` resumes it.',
@@ -198,6 +220,7 @@ export const rate = route({
   operationId: 'agents.rateAnswer',
   reaches: 'nothing',
   audit: false,
+  stores: 'body',
   scope: 'write',
   summary: 'Say whether an answer was good',
   description:
@@ -213,6 +236,7 @@ export const download = route({
   operationId: 'agents.exportConversation',
   reaches: 'nothing',
   audit: true,
+  stores: 'line',
   scope: 'read',
   summary: 'Export a conversation',
   description: 'One line of JSON for the conversation, one for each turn, and one for the end.',
@@ -229,11 +253,13 @@ export const upload = route({
   operationId: 'agents.importConversation',
   reaches: 'nothing',
   audit: true,
+  stores: 'body',
   scope: 'write',
   idempotent: true,
   summary: 'Import a conversation',
+  description: 'Stores a conversation that took place elsewhere.',
   request: { params: schema.tenantParams, body: json(schema.newImport) },
   responses: { 201: json(schema.conversationShape, 'The new conversation') },
-  problems: [...gate, 'agents.conversation_exists', 'agents.import_refused', 'agents.user_not_found'],
+  problems: ['agents.conversation_exists', 'agents.import_refused', 'agents.user_not_found'],
   limits: { bodyBytes: limits.importBodyBytes },
 });

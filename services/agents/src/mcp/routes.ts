@@ -24,12 +24,11 @@ import {
 } from './servers.ts';
 import { mcpServersOfTenant } from './table.ts';
 
-const own = { auth: 'account', tags: ['agents'] as string[] } as const;
-const gate = ['tenants.not_found', 'tenants.suspended'];
+const own = { auth: 'account', tags: ['agents'] as string[], tenant: 'path', mcp: false } as const;
 const base = '/v1/tenants/{tenant_id}/mcp-servers';
 const params = schema.tenantParams.extend({ name: schema.mcpServerName });
 const onePath = `${base}/{name}` as const;
-const found = [...gate, 'agents.mcp_server_not_found'];
+const found = ['agents.mcp_server_not_found'];
 
 const routes = {
   list: route({
@@ -39,11 +38,12 @@ const routes = {
     operationId: 'agents.listMcpServers',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'List the MCP servers of a tenant',
+    description: 'Returns the MCP servers and the tools that each of them has.',
     request: { params: schema.tenantParams, query: pageQuery() },
     responses: { 200: json(pageOf(schema.mcpServerShape)) },
-    problems: gate,
   }),
   get: route({
     ...own,
@@ -52,8 +52,10 @@ const routes = {
     operationId: 'agents.getMcpServer',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'Get an MCP server and its tools',
+    description: 'Returns how the MCP server is registered, and which tools it has.',
     request: { params },
     responses: { 200: json(schema.mcpServerShape) },
     problems: found,
@@ -65,6 +67,7 @@ const routes = {
     operationId: 'agents.putMcpServer',
     reaches: 'outside',
     audit: true,
+    stores: 'body',
     scope: 'admin',
     conditional: 'optional',
     summary: 'Create or update an MCP server',
@@ -72,7 +75,7 @@ const routes = {
       'Uses Streamable HTTP. Lists the tools of the server first; if it does not respond, the request is refused. Each tool becomes the skill `mcp_{server}_{tool}`. Enable it by adding that name to `enabled_skills` in the settings. It needs an approval unless `skill_approvals` says otherwise. Headers are stored encrypted and never returned. If you leave them out and keep the URL, they stay as they are.',
     request: { params, body: json(schema.mcpServerDraft) },
     responses: { 200: json(schema.mcpServerShape) },
-    problems: [...gate, 'agents.mcp_server_refused', 'agents.too_many_skills'],
+    problems: ['agents.mcp_server_refused', 'agents.too_many_skills'],
   }),
   refresh: route({
     ...own,
@@ -81,6 +84,7 @@ const routes = {
     operationId: 'agents.refreshMcpServer',
     reaches: 'outside',
     audit: true,
+    stores: 'body',
     scope: 'write',
     summary: 'Refresh the tools of an MCP server',
     description:
@@ -96,6 +100,7 @@ const routes = {
     operationId: 'agents.acceptMcpTools',
     reaches: 'nothing',
     audit: true,
+    stores: 'edit',
     scope: 'admin',
     summary: 'Accept the changed tools of an MCP server',
     description:
@@ -111,8 +116,10 @@ const routes = {
     operationId: 'agents.deleteMcpServer',
     reaches: 'nothing',
     audit: true,
+    stores: 'deletes',
     scope: 'admin',
     summary: 'Remove an MCP server',
+    description: 'Removes the MCP server. Its tools are no longer skills.',
     request: { params },
     responses: { 204: empty() },
     problems: found,
@@ -139,20 +146,18 @@ export const createMcpRoutes = (service: Service) =>
   [
     endpoint(routes.list, async c => {
       const caller = c.get('principal');
-      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const read = (page: PageRequest) => service.store.query(mcpServersOfTenant, { tenant_id }, page);
       return c.json(await answerPage(caller, c.req.valid('query'), read, show), 200);
     }),
     endpoint(routes.get, async c => {
       const { tenant_id, name } = c.req.valid('param');
-      await service.enterTenant(c.get('principal'), tenant_id);
       const server = await getMcpServer(service, tenant_id, name);
       c.header('ETag', etagOf(server.version));
       return c.json(show(server), 200);
     }),
     endpoint(routes.put, async c => {
       const { tenant_id, name } = c.req.valid('param');
-      await service.enterTenant(c.get('principal'), tenant_id);
       const draft = c.req.valid('json');
       const { signal } = c.req.raw;
       const server = await putMcpServer(service, tenant_id, name, draft, expectedVersion(c), signal);
@@ -161,20 +166,17 @@ export const createMcpRoutes = (service: Service) =>
     }),
     endpoint(routes.refresh, async c => {
       const { tenant_id, name } = c.req.valid('param');
-      await service.enterTenant(c.get('principal'), tenant_id);
       const server = await getMcpServer(service, tenant_id, name);
       return c.json(show(await refreshTools(service, server, c.req.raw.signal)), 200);
     }),
     endpoint(routes.accept, async c => {
       const { tenant_id, name } = c.req.valid('param');
-      await service.enterTenant(c.get('principal'), tenant_id);
       const server = await acceptTools(service, { tenant_id, name }, c.req.valid('json').tools);
       c.header('ETag', etagOf(server.version));
       return c.json(show(server), 200);
     }),
     endpoint(routes.remove, async c => {
       const { tenant_id, name } = c.req.valid('param');
-      await service.enterTenant(c.get('principal'), tenant_id);
       await deleteMcpServer(service, tenant_id, name);
       return c.body(null, 204);
     }),

@@ -28,8 +28,14 @@ import {
 } from './memory.ts';
 import { memoriesOfUser } from './table.ts';
 
-const user = { auth: 'user', endUserScope: 'agents:chat', tags: ['agents'] as string[] } as const;
-const problems = ['tenants.not_found', 'tenants.suspended', 'agents.user_not_found'];
+const user = {
+  auth: 'user',
+  endUserScope: 'agents:chat',
+  tags: ['agents'] as string[],
+  tenant: 'path',
+  mcp: false,
+} as const;
+const problems = ['agents.user_not_found'];
 const base = '/v1/tenants/{tenant_id}/users/{user_id}/memory';
 const one = `${base}/{session_id}` as const;
 const params = schema.tenantParams.extend({ user_id: schema.userId });
@@ -43,6 +49,7 @@ const routes = {
     operationId: 'agents.getMemorySettings',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'Get the memory settings and summary of a user',
     description: 'Use `me` for the calling end user.',
@@ -57,6 +64,7 @@ const routes = {
     operationId: 'agents.changeMemorySettings',
     reaches: 'nothing',
     audit: true,
+    stores: 'edit',
     scope: 'write',
     summary: 'Opt out of being remembered, or edit the summary',
     description: 'Opting out deletes everything remembered at once.',
@@ -71,8 +79,11 @@ const routes = {
     operationId: 'agents.listMemory',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    mcp: 'reads',
     scope: 'read',
     summary: 'List what is remembered about a user',
+    description: 'Returns summaries and facts that are remembered of the user.',
     request: { params, query: pageQuery() },
     responses: { 200: json(pageOf(schema.memoryShape)) },
     problems: [...problems, 'http.cursor_refused'],
@@ -84,6 +95,7 @@ const routes = {
     operationId: 'agents.editMemory',
     reaches: 'nothing',
     audit: true,
+    stores: 'body',
     scope: 'write',
     conditional: 'optional',
     summary: 'Edit what is remembered from a conversation',
@@ -100,8 +112,10 @@ const routes = {
     operationId: 'agents.deleteMemory',
     reaches: 'nothing',
     audit: true,
+    stores: 'deletes',
     scope: 'write',
     summary: 'Forget what is remembered from a conversation',
+    description: 'Deletes what is remembered from one conversation.',
     request: { params: itemParams },
     responses: { 204: empty() },
     problems: [...problems, 'agents.memory_not_found'],
@@ -121,13 +135,10 @@ const show = (item: MemoryItem) => ({
 });
 
 export function createMemoryRoutes(service: Service) {
-  const enter = async (
+  const personOf = (
     caller: PrincipalOf<'user'>,
     { tenant_id, user_id }: { tenant_id: string; user_id: string },
-  ): Promise<Person> => {
-    await service.enterTenant(caller, tenant_id);
-    return { tenant_id, user_id: resolveUser(caller, user_id)! };
-  };
+  ): Person => ({ tenant_id, user_id: resolveUser(caller, user_id)! });
   const status = async (person: Person) => ({
     is_declined: await hasDeclined(service, person),
     ...(await readSummary(service, person)),
@@ -135,10 +146,10 @@ export function createMemoryRoutes(service: Service) {
 
   return [
     endpoint(routes.status, async c =>
-      c.json(await status(await enter(c.get('principal'), c.req.valid('param'))), 200),
+      c.json(await status(personOf(c.get('principal'), c.req.valid('param'))), 200),
     ),
     endpoint(routes.change, async c => {
-      const person = await enter(c.get('principal'), c.req.valid('param'));
+      const person = personOf(c.get('principal'), c.req.valid('param'));
       const { is_declined, memory_summary } = c.req.valid('json');
       if (is_declined === false) await allowMemory(service, person);
       if (memory_summary !== undefined) await writeSummary(service, person, memory_summary);
@@ -147,13 +158,13 @@ export function createMemoryRoutes(service: Service) {
     }),
     endpoint(routes.list, async c => {
       const caller = c.get('principal');
-      const person = await enter(caller, c.req.valid('param'));
+      const person = personOf(caller, c.req.valid('param'));
       const read = (page: PageRequest) => service.store.query(memoriesOfUser, person, page);
       return c.json(await answerPage(caller, c.req.valid('query'), read, show), 200);
     }),
     endpoint(routes.edit, async c => {
       const { session_id } = c.req.valid('param');
-      const person = await enter(c.get('principal'), c.req.valid('param'));
+      const person = personOf(c.get('principal'), c.req.valid('param'));
       const { summary, key_facts } = c.req.valid('json');
       const created_at = timestampOf(service.clock.now());
       const item = await changeMemory(
@@ -174,7 +185,7 @@ export function createMemoryRoutes(service: Service) {
     }),
     endpoint(routes.remove, async c => {
       const { session_id } = c.req.valid('param');
-      const person = await enter(c.get('principal'), c.req.valid('param'));
+      const person = personOf(c.get('principal'), c.req.valid('param'));
       await deleteMemory(service, { ...person, session_id });
       return c.body(null, 204);
     }),

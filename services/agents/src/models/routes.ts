@@ -42,6 +42,9 @@ const routes = {
     operationId: 'agents.listModels',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'none',
+    mcp: 'reads',
     scope: 'read',
     summary: 'List the models that tenants can choose',
     description:
@@ -65,6 +68,9 @@ const routes = {
     operationId: 'agents.testModel',
     reaches: 'model',
     audit: true,
+    stores: 'body',
+    tenant: 'none',
+    mcp: false,
     scope: 'admin',
     summary: 'Test a model with one question',
     description:

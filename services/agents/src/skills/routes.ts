@@ -13,7 +13,7 @@ import {
 import { manageScope } from '@stak/tenants';
 import { z } from 'zod';
 import { resolveUser } from '../conversations/access.ts';
-import type { Service } from '../deps.ts';
+import { enteredTenant, type Service } from '../deps.ts';
 import { readMcpSkills } from '../mcp/servers.ts';
 import * as schema from '../schema.ts';
 import { enabledNames, readAgentSettings } from '../settings.ts';
@@ -30,95 +30,102 @@ import { approvalOf, type Skill } from './skill.ts';
 import { skillsOfTenant } from './table.ts';
 
 const tags = ['agents'] as string[];
-const gate = ['tenants.not_found', 'tenants.suspended'];
+const common = { tenant: 'path', mcp: false, tags } as const;
 const base = '/v1/tenants/{tenant_id}';
 const skillParams = schema.tenantParams.extend({ name: schema.skillName });
 const onePath = `${base}/custom-skills/{name}` as const;
 
 const routes = {
   usage: route({
+    ...common,
     auth: 'user',
     endUserScope: 'agents:chat',
-    tags,
     method: 'get',
     path: `${base}/agent-usage`,
     operationId: 'agents.getUsage',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'Get messages, tokens and cost by day',
     description: 'End users get their own; hosts get those of the tenant, or of one user.',
     request: { params: schema.tenantParams, query: schema.usageQuery },
     responses: { 200: json(schema.usageShape) },
-    problems: [...gate, 'agents.user_not_found'],
+    problems: ['agents.user_not_found'],
   }),
   tenantUsage: route({
+    ...common,
     auth: 'user',
     endUserScope: manageScope,
-    tags,
     method: 'get',
     path: `${base}/usage`,
     operationId: 'agents.getTenantUsage',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'Get messages, tokens and cost of the whole tenant by day',
     description: 'For the account and the admins of the tenant.',
     request: { params: schema.tenantParams, query: schema.usageQuery.omit({ user_id: true }) },
     responses: { 200: json(schema.usageShape) },
-    problems: gate,
   }),
   skills: route({
+    ...common,
     auth: 'user',
     endUserScope: 'agents:chat',
-    tags,
     method: 'get',
     path: `${base}/skills`,
     operationId: 'agents.listSkills',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    mcp: 'reads',
     scope: 'read',
     summary: 'List skills',
+    description: 'Returns the built-in and custom skills and which of them are enabled.',
     request: { params: schema.tenantParams },
     responses: { 200: json(z.strictObject({ data: z.array(schema.skillShape) })) },
-    problems: gate,
   }),
   customSkills: route({
+    ...common,
     auth: 'account',
-    tags,
     method: 'get',
     path: `${base}/custom-skills`,
     operationId: 'agents.listCustomSkills',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'List custom skills',
+    description: 'Returns the skills that the tenant serves at its own addresses.',
     request: { params: schema.tenantParams, query: pageQuery() },
     responses: { 200: json(pageOf(schema.customSkillShape)) },
-    problems: gate,
   }),
   getSkill: route({
+    ...common,
     auth: 'account',
-    tags,
     method: 'get',
     path: onePath,
     operationId: 'agents.getCustomSkill',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'Get a custom skill',
+    description: 'Returns how a custom skill is registered.',
     request: { params: skillParams },
     responses: { 200: json(schema.customSkillShape) },
-    problems: [...gate, 'agents.skill_not_found'],
+    problems: ['agents.skill_not_found'],
   }),
   putSkill: route({
+    ...common,
     auth: 'account',
-    tags,
     method: 'put',
     path: onePath,
     operationId: 'agents.putCustomSkill',
     reaches: 'outside',
     audit: true,
+    stores: 'body',
     scope: 'admin',
     conditional: 'optional',
     summary: 'Create or update a custom skill',
@@ -131,7 +138,6 @@ const routes = {
     },
     responses: { 200: json(schema.customSkillShape) },
     problems: [
-      ...gate,
       'agents.skill_exists',
       'agents.skill_refused',
       'agents.skill_name_taken',
@@ -139,34 +145,37 @@ const routes = {
     ],
   }),
   testSkill: route({
+    ...common,
     auth: 'account',
-    tags,
     method: 'post',
     path: `${onePath}/test`,
     operationId: 'agents.testCustomSkill',
     reaches: 'outside',
     audit: true,
+    stores: 'body',
     scope: 'admin',
     summary: 'Call a custom skill once',
     description:
       'Calls the endpoint as the agent would, signed and with `conversation_id` `test`, and returns what it answered. It belongs to no conversation and asks no model. With `draft`, it calls what is about to be stored, signed with the secret of the skill. A skill that is not stored yet has no secret: its draft is signed with one that is used once and not shown.',
     request: { params: skillParams, body: json(schema.skillTest) },
     responses: { 200: json(schema.skillTestResult) },
-    problems: [...gate, 'agents.skill_not_found', 'agents.skill_refused', 'agents.skill_name_taken'],
+    problems: ['agents.skill_not_found', 'agents.skill_refused', 'agents.skill_name_taken'],
   }),
   deleteSkill: route({
+    ...common,
     auth: 'account',
-    tags,
     method: 'delete',
     path: onePath,
     operationId: 'agents.deleteCustomSkill',
     reaches: 'nothing',
     audit: true,
+    stores: 'deletes',
     scope: 'admin',
     summary: 'Remove a custom skill',
+    description: 'Removes a custom skill from the tenant.',
     request: { params: skillParams },
     responses: { 204: empty() },
-    problems: [...gate, 'agents.skill_not_found'],
+    problems: ['agents.skill_not_found'],
   }),
 };
 
@@ -179,7 +188,7 @@ export const createSkillRoutes = (service: Service) =>
   [
     endpoint(routes.usage, async c => {
       const caller = c.get('principal');
-      const { tenant_id, settings } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const { tenant_id, settings } = enteredTenant(c);
       const { user_id, ...range } = c.req.valid('query');
       const usage = await readUsage(service, tenant_id, resolveUser(caller, user_id), range);
       const { messages_per_day, messages_per_user_per_day = null } = readAgentSettings(settings);
@@ -187,15 +196,12 @@ export const createSkillRoutes = (service: Service) =>
       return c.json({ ...usage, limit_per_day }, 200);
     }),
     endpoint(routes.tenantUsage, async c => {
-      const { tenant_id, settings } = await service.enterTenant(
-        c.get('principal'),
-        c.req.valid('param').tenant_id,
-      );
+      const { tenant_id, settings } = enteredTenant(c);
       const usage = await readUsage(service, tenant_id, undefined, c.req.valid('query'));
       return c.json({ ...usage, limit_per_day: readAgentSettings(settings).messages_per_day }, 200);
     }),
     endpoint(routes.skills, async c => {
-      const tenant = await service.enterTenant(c.get('principal'), c.req.valid('param').tenant_id);
+      const tenant = enteredTenant(c);
       const names = enabledNames(tenant.settings);
       const { skill_approvals } = readAgentSettings(tenant.settings);
       const listed = (is_custom: boolean) => (skill: Skill) => ({
@@ -214,20 +220,20 @@ export const createSkillRoutes = (service: Service) =>
     }),
     endpoint(routes.customSkills, async c => {
       const caller = c.get('principal');
-      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const read = (page: PageRequest) => service.store.query(skillsOfTenant, { tenant_id }, page);
       return c.json(await answerPage(caller, c.req.valid('query'), read, show), 200);
     }),
     endpoint(routes.getSkill, async c => {
       const { name } = c.req.valid('param');
-      const { tenant_id } = await service.enterTenant(c.get('principal'), c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const skill = await getCustomSkill(service, tenant_id, name);
       c.header('ETag', etagOf(skill.version));
       return c.json(show(skill), 200);
     }),
     endpoint(routes.putSkill, async c => {
       const { name } = c.req.valid('param');
-      const { tenant_id } = await service.enterTenant(c.get('principal'), c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const draft = c.req.valid('json');
       const isNew = c.req.header('if-none-match') !== undefined;
       const { item, secret } = await putCustomSkill(service, tenant_id, name, draft, {
@@ -240,14 +246,13 @@ export const createSkillRoutes = (service: Service) =>
     endpoint(routes.testSkill, async c => {
       const caller = c.get('principal');
       const { name } = c.req.valid('param');
-      const { tenant_id } = await service.enterTenant(caller, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const whose = { tenant_id, account_id: caller.accountId };
       const trial = c.req.valid('json');
       return c.json(await testCustomSkill(service, whose, name, trial, c.req.raw.signal), 200);
     }),
     endpoint(routes.deleteSkill, async c => {
       const { tenant_id, name } = c.req.valid('param');
-      await service.enterTenant(c.get('principal'), tenant_id);
       await deleteCustomSkill(service, tenant_id, name);
       return c.body(null, 204);
     }),

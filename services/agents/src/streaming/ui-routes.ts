@@ -4,7 +4,7 @@ import { type Decider, decide, deciderOf } from '../approvals/decisions.ts';
 import { readPaused } from '../approvals/paused-turn.ts';
 import { findConversation, resolveUser } from '../conversations/access.ts';
 import { readHead, readMessages, readWaiting } from '../conversations/reads.ts';
-import type { Service } from '../deps.ts';
+import { enteredTenant, type Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import * as schema from '../schema.ts';
@@ -17,8 +17,14 @@ import { uiSink, uiStreamHeader } from './ui-stream.ts';
 
 // For `useChat` of the AI SDK, with `api: '/v1/tenants/…/conversations/…/ui'` and no other settings.
 
-const user = { auth: 'user', endUserScope: 'agents:chat', tags: ['agents'] as string[] } as const;
-const problems = ['tenants.not_found', 'tenants.suspended', 'agents.conversation_not_found'];
+const user = {
+  auth: 'user',
+  endUserScope: 'agents:chat',
+  tags: ['agents'] as string[],
+  tenant: 'path',
+  mcp: false,
+} as const;
+const problems = ['agents.conversation_not_found'];
 const one = '/v1/tenants/{tenant_id}/conversations/{conversation_id}';
 const params = schema.conversationParams;
 
@@ -79,6 +85,7 @@ const routes = {
     operationId: 'agents.sendUiMessage',
     reaches: 'model',
     audit: false,
+    stores: 'body',
     scope: 'write',
     summary: "Send a message in the AI SDK's protocol",
     description:
@@ -106,6 +113,7 @@ const routes = {
     operationId: 'agents.resumeUiStream',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'Resume the stream of an answer in progress',
     description: 'Starts from the beginning, as `useChat` expects. Returns 204 if no answer is in progress.',
@@ -121,6 +129,7 @@ const routes = {
     operationId: 'agents.resumeUiChat',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'Resume the stream, at the address that the AI SDK uses by default',
     description: 'The same as `…/stream`, under the URL that messages are sent to.',
@@ -196,15 +205,11 @@ async function findRunning(service: Service, key: ConversationKey) {
 }
 
 export function createUiRoutes(service: Service) {
-  const enterer = (caller: PrincipalOf<'user'>, tenantId: string) => () =>
-    service.enterTenant(caller, tenantId);
   const resume = async (caller: PrincipalOf<'user'>, chat: ConversationKey) => {
-    const enter = enterer(caller, chat.tenant_id);
-    await enter();
     const key = await resolveChat(service, caller, chat);
     await findConversation(service, caller, key);
     const running = await findRunning(service, key);
-    return running && { enter, follow: followAnswer(service, running) };
+    return running && followAnswer(service, running);
   };
 
   // One by one, so that repeating them is safe. Returns the message whose answer continues.
@@ -247,8 +252,7 @@ export function createUiRoutes(service: Service) {
       const caller = c.get('principal');
       const { tenant_id, conversation_id: chat_id } = c.req.valid('param');
       const body = c.req.valid('json');
-      const enter = enterer(caller, tenant_id);
-      const tenant = await enter();
+      const tenant = enteredTenant(c);
       const { conversation_id } = await resolveChat(service, caller, { tenant_id, conversation_id: chat_id });
       const answered = lastDecisions(body);
       if (answered) {
@@ -260,7 +264,7 @@ export function createUiRoutes(service: Service) {
         );
         c.header(...uiStreamHeader);
         const subscribe = subscriber(address, body, { continued: answered });
-        return sse(c, { enter, subscribe, namesEnd: false }) as never;
+        return sse(c, { subscribe, namesEnd: false }) as never;
       }
       const { content, key, regenerates } = lastQuestion(body);
       const user_id = resolveUser(caller, body.user_id);
@@ -270,17 +274,15 @@ export function createUiRoutes(service: Service) {
       });
       c.header(...uiStreamHeader);
       const subscribe = subscriber({ tenant_id, conversation_id, message_id }, body, { outcome });
-      return sse(c, { enter, subscribe, namesEnd: false }) as never;
+      return sse(c, { subscribe, namesEnd: false }) as never;
     }),
     ...([routes.resume, routes.resumeByDefault] as const).map(one =>
       endpoint(one as typeof routes.resume, async c => {
         const { tenant_id, conversation_id } = c.req.valid('param');
-        const running = await resume(c.get('principal'), { tenant_id, conversation_id });
-        if (!running) return c.body(null, 204);
+        const follow = await resume(c.get('principal'), { tenant_id, conversation_id });
+        if (!follow) return c.body(null, 204);
         c.header(...uiStreamHeader);
-        const { enter, follow } = running;
         return sse(c, {
-          enter,
           subscribe: (_, sink) => follow(undefined, uiSink(sink)),
           namesEnd: false,
         }) as never;

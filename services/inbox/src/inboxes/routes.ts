@@ -1,6 +1,6 @@
 import { empty, etagOf, expectedVersion, json, pageOf, route } from '@stak/http';
 import { z } from 'zod';
-import { createInTenant, type Deps, secondsNow } from '../deps.ts';
+import { type Deps, inInbox, inTenant, secondsNow } from '../deps.ts';
 import { settingsNotFound } from '../errors.ts';
 import { countByCategory, liveOf, readHead } from '../publish/broadcasts.ts';
 import { countMembers } from '../publish/send-records.ts';
@@ -11,7 +11,7 @@ import { readErasure, showErasure, startErasure } from './inbox-erasure.ts';
 import * as settings from './settings.ts';
 
 const tags = ['inbox'];
-const common = { auth: 'account', tags } as const;
+const common = { auth: 'account', tags, tenant: 'path', mcp: false } as const;
 const category = shapes.inboxParams.extend({ category: shapes.categoryKey });
 const settingsPath = '/v1/tenants/{tenant_id}/inbox-settings';
 const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
@@ -24,7 +24,9 @@ const readSettings = route({
   operationId: 'inbox.readSettings',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: "Get the settings of a tenant's inboxes",
+  description: 'Returns the title and the expiry that apply to all inboxes of the tenant.',
   request: { params: shapes.tenantParams },
   responses: { 200: json(shapes.settingsShape) },
   problems: ['inbox.settings_not_found'],
@@ -38,8 +40,10 @@ const writeSettings = route({
   operationId: 'inbox.writeSettings',
   reaches: 'nothing',
   audit: true,
+  stores: 'edit',
   conditional: 'optional',
   summary: "Set the settings of a tenant's inboxes",
+  description: 'Sets the title and the expiry that apply to all inboxes of the tenant.',
   request: { params: shapes.tenantParams, body: json(shapes.settingsBody) },
   responses: { 200: json(shapes.settingsShape) },
 });
@@ -52,7 +56,10 @@ const listInboxes = route({
   operationId: 'inbox.listInboxes',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   summary: 'List inboxes',
+  description: 'Returns the inboxes of the tenant.',
   request: { params: shapes.tenantParams },
   responses: { 200: json(pageOf(shapes.inboxShape)) },
 });
@@ -65,7 +72,9 @@ const readInbox = route({
   operationId: 'inbox.readInbox',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'Get an inbox',
+  description: 'Returns the configuration of an inbox.',
   request: { params: shapes.inboxParams },
   responses: { 200: json(shapes.inboxShape) },
   problems: ['inbox.not_found'],
@@ -79,8 +88,10 @@ const writeInbox = route({
   operationId: 'inbox.writeInbox',
   reaches: 'nothing',
   audit: true,
+  stores: 'edit',
   conditional: 'optional',
   summary: 'Create or configure an inbox',
+  description: 'Creates the inbox, or replaces its configuration.',
   request: { params: shapes.inboxParams, body: json(shapes.inboxBody) },
   responses: { 200: json(shapes.inboxShape) },
   problems: ['inbox.schema_refused', 'inbox.too_many_inboxes', 'inbox.being_erased'],
@@ -94,6 +105,7 @@ const deleteInbox = route({
   operationId: 'inbox.deleteInbox',
   reaches: 'nothing',
   audit: true,
+  stores: 'deletes',
   summary: 'Delete an inbox and everything in it',
   description:
     'The inbox is gone for everyone as soon as this returns. Its contents are removed in the background; `readErasure` returns the progress.',
@@ -110,7 +122,9 @@ const inboxErasure = route({
   operationId: 'inbox.readErasure',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'Get the progress of the deletion of an inbox',
+  description: 'Returns how far the deletion of the inbox is.',
   request: { params: shapes.inboxParams },
   responses: { 200: json(shapes.erasureShape) },
   problems: ['inbox.erasure_not_found'],
@@ -124,6 +138,7 @@ const categories = route({
   operationId: 'inbox.listCategories',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'List the categories that have messages',
   description: '`until` is the latest time at which the last message of a category expires.',
   request: { params: shapes.inboxParams },
@@ -139,6 +154,7 @@ const removeCategory = route({
   operationId: 'inbox.deleteCategory',
   reaches: 'nothing',
   audit: true,
+  stores: 'deletes',
   summary: 'Delete a category',
   description:
     'Without `messages=delete`, the category must have no messages. With it, the messages are deleted too: they disappear at once and are removed in the background. `readCategoryErasure` returns the progress. Until it is done, nothing can be published in the category.',
@@ -167,7 +183,9 @@ const categoryErasure = route({
   operationId: 'inbox.readCategoryErasure',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'Get the progress of the deletion of a category',
+  description: 'Returns how far the deletion of the category is.',
   request: { params: category },
   responses: { 200: json(shapes.categoryErasureShape) },
   problems: ['inbox.erasure_not_found'],
@@ -181,6 +199,7 @@ const publicCounts = route({
   operationId: 'inbox.publicCounts',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'Count the messages to everyone, by category, and the members',
   description: 'Expired messages are not counted.',
   request: { params: shapes.inboxParams },
@@ -198,7 +217,6 @@ const show = <T extends { kind: string }>({ kind: _, ...shown }: T) => shown;
 const showInbox = ({ erasing: _, ...config }: settings.InboxConfig) => ({ cta_schemes: [], ...show(config) });
 
 export function createInboxRoutes(deps: Deps) {
-  const { inTenant, inInbox } = createInTenant(deps);
   return [
     inTenant(readSettings, async (c, tenant_key) => {
       const found = await settings.readTenantSettings(deps, tenant_key);

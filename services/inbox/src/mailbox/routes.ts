@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import {
   bindCursors,
   type CursorCodec,
-  endpoint,
   etagOf,
   events,
   json,
@@ -12,7 +11,7 @@ import {
   sse,
 } from '@stak/http';
 import { z } from 'zod';
-import { createInTenant, type Deps, enterMailbox, secondsNow } from '../deps.ts';
+import { type Deps, inMailbox, secondsNow } from '../deps.ts';
 import { inboxErrors, messageNotFound } from '../errors.ts';
 import { type MailboxId, uidHint } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
@@ -30,7 +29,7 @@ const user = shapes.inboxParams.extend({
 const oneMessage = user.extend({ id: messageId });
 const mailboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}';
 const tags = ['inbox'];
-const common = { auth: 'user', tags } as const;
+const common = { auth: 'user', tags, tenant: 'path-or-server', mcp: false } as const;
 const reading = { scope: 'read', endUserScope: 'inbox:read' } as const;
 const writing = { scope: 'write', endUserScope: 'inbox:write' } as const;
 const missing = ['inbox.not_found', 'inbox.user_not_found', 'inbox.message_not_found'] as const;
@@ -43,6 +42,8 @@ const listMessages = route({
   operationId: 'inbox.feed',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   summary: "List the user's messages, newest first",
   description: 'Includes the messages to everyone.',
   request: { params: user, query: pageQuery(limits.pageMessages).extend(shapes.feedFilters) },
@@ -58,7 +59,10 @@ const getMessage = route({
   operationId: 'inbox.readMessage',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   summary: 'Get a message',
+  description: 'Returns one message of the user.',
   request: { params: oneMessage },
   responses: { 200: json(shapes.messageShape) },
   problems: missing,
@@ -72,7 +76,10 @@ const countMessages = route({
   operationId: 'inbox.counts',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   summary: 'Count all, unread and unseen messages, in total and by category',
+  description: 'Returns exact counts of the user’s messages.',
   request: { params: user },
   responses: { 200: json(shapes.countsShape) },
   problems: missing,
@@ -86,6 +93,7 @@ const joinInbox = route({
   operationId: 'inbox.join',
   reaches: 'nothing',
   audit: false,
+  stores: 'body',
   summary: 'Make a user a member of the inbox',
   description:
     'Messages to everyone count their members as recipients. Users also join when they get their first message or first mark one. Reading does not make them members.',
@@ -102,6 +110,7 @@ const stream = route({
   operationId: 'inbox.stream',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'Stream new messages, redactions and counts',
   description:
     'Server-sent events: `message`, `redaction` ({ id }), `counts`, and `reset` when the client has to list the messages again.',
@@ -115,6 +124,7 @@ const markOne = <const V extends string, const M extends 'put' | 'delete', const
   verb: V,
   name: N,
   summary: string,
+  description: string,
 ) =>
   route({
     ...common,
@@ -124,17 +134,49 @@ const markOne = <const V extends string, const M extends 'put' | 'delete', const
     operationId: `inbox.${name}` as const,
     reaches: 'nothing',
     audit: false,
+    stores: 'edit',
     summary,
+    description,
     request: { params: oneMessage },
     responses: { 200: json(shapes.messageShape) },
     problems: missing,
   });
 
-const markRead = markOne('put', 'read', 'markRead', 'Mark a message as read');
-const markUnread = markOne('delete', 'read', 'markUnread', 'Mark a message as unread');
-const archive = markOne('put', 'archive', 'archive', 'Archive a message');
-const unarchive = markOne('delete', 'archive', 'unarchive', 'Move a message out of the archive');
-const unsnooze = markOne('delete', 'snooze', 'unsnooze', 'Show a snoozed message now');
+const markRead = markOne(
+  'put',
+  'read',
+  'markRead',
+  'Mark a message as read',
+  'Marks the message as read by the user.',
+);
+const markUnread = markOne(
+  'delete',
+  'read',
+  'markUnread',
+  'Mark a message as unread',
+  'Marks the message as unread by the user.',
+);
+const archive = markOne(
+  'put',
+  'archive',
+  'archive',
+  'Archive a message',
+  'Moves the message to the user’s archive.',
+);
+const unarchive = markOne(
+  'delete',
+  'archive',
+  'unarchive',
+  'Move a message out of the archive',
+  'Moves the message from the user’s archive back to the inbox.',
+);
+const unsnooze = markOne(
+  'delete',
+  'snooze',
+  'unsnooze',
+  'Show a snoozed message now',
+  'Ends the snooze of the message.',
+);
 
 const snooze = route({
   ...common,
@@ -144,6 +186,7 @@ const snooze = route({
   operationId: 'inbox.snooze',
   reaches: 'nothing',
   audit: false,
+  stores: 'edit',
   summary: 'Snooze a message',
   description: 'Hides the message until the given time. Then it returns as unread.',
   request: { params: oneMessage, body: json(shapes.snoozeBody) },
@@ -156,7 +199,7 @@ const markMany = <const V extends string, const N extends string, Body extends z
   name: N,
   body: Body,
   summary: string,
-  description?: string,
+  description: string,
 ) =>
   route({
     ...common,
@@ -166,6 +209,7 @@ const markMany = <const V extends string, const N extends string, Body extends z
     operationId: `inbox.${name}` as const,
     reaches: 'nothing',
     audit: false,
+    stores: 'edit',
     summary,
     description,
     request: { params: user, body: json(body) },
@@ -179,8 +223,20 @@ const rangeHint =
 
 const readMany = markMany('read', 'readMany', shapes.markBody, 'Mark messages as read', rangeHint);
 const seeMany = markMany('seen', 'seeMany', shapes.markBody, 'Mark messages as seen', rangeHint);
-const unreadMany = markMany('unread', 'unreadMany', shapes.markIdsBody, 'Mark messages as unread');
-const archiveMany = markMany('archive', 'archiveMany', shapes.markIdsBody, 'Archive messages');
+const unreadMany = markMany(
+  'unread',
+  'unreadMany',
+  shapes.markIdsBody,
+  'Mark messages as unread',
+  'Marks several messages as unread in one call.',
+);
+const archiveMany = markMany(
+  'archive',
+  'archiveMany',
+  shapes.markIdsBody,
+  'Archive messages',
+  'Archives several messages in one call.',
+);
 
 const valueTag = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
@@ -188,8 +244,6 @@ const valueTag = (value: unknown): string =>
 const showMarked = ({ changed, missing }: Marked) => ({ changed, not_found: missing });
 
 export function createMailboxRoutes(deps: Deps) {
-  const { inMailbox } = createInTenant(deps);
-
   return [
     inMailbox(listMessages, async (c, user) => {
       const { limit, cursor, ...filter } = c.req.valid('query');
@@ -215,11 +269,9 @@ export function createMailboxRoutes(deps: Deps) {
       const { uid, joinedat } = await join(deps, user);
       return c.json({ uid, joinedat }, 200);
     }),
-    endpoint(stream, async c => {
-      const enter = () => enterMailbox(deps, c);
-      const user = await enter();
+    inMailbox(stream, async (c, user) => {
       await openMailbox(deps, user); // an inbox that does not exist is a 404, not a stream that ends
-      return sse(c, { enter, subscribe: (afterId, sink) => followMailbox(deps, user, afterId, sink) });
+      return sse(c, { subscribe: (afterId, sink) => followMailbox(deps, user, afterId, sink) });
     }),
     ...createMarkEndpoints(deps),
   ] as const;
@@ -228,8 +280,6 @@ export function createMailboxRoutes(deps: Deps) {
 type MarkRoute = typeof markRead | typeof markUnread | typeof archive | typeof unarchive | typeof unsnooze;
 
 function createMarkEndpoints(deps: Deps) {
-  const { inMailbox } = createInTenant(deps);
-
   const markAndShow = async (user: MailboxId, id: string, mark: Mark) => {
     const { missing } = await markMessages(deps, user, [id], mark);
     if (missing.length > 0) throw messageNotFound();

@@ -1,6 +1,6 @@
 import { json, type PrincipalOf, route } from '@stak/http';
 import type { Deps } from '../deps.ts';
-import { createInTenant } from '../deps.ts';
+import { inInbox } from '../deps.ts';
 import type { InboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import * as shapes from '../schema.ts';
@@ -14,6 +14,7 @@ const common = {
   method: 'post',
   scope: 'write',
   idempotent: true,
+  tenant: 'path',
 } as const;
 const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
 const publishLimits = { bodyBytes: limits.publishBytes };
@@ -29,12 +30,29 @@ const refusals = [
   'inbox.too_many_categories',
 ] as const;
 
+type Recipients = { uids?: readonly string[] };
+
+// What a message adds to the storage of its account: a copy for each recipient, with the body unless that is stored once
+// for all.
+const publishedBytes = (sentBytes: number, { uids = [] }: Recipients): number =>
+  sentBytes * uids.length >= limits.savedBytes + sentBytes
+    ? sentBytes + uids.length * limits.copyBytes
+    : uids.length * (sentBytes + limits.copyBytes);
+
+const bulkBytes = (_: number, { messages }: { messages: readonly Recipients[] }): number =>
+  messages.reduce(
+    (sum, message) => sum + publishedBytes(Buffer.byteLength(JSON.stringify(message)), message),
+    0,
+  );
+
 const toUsers = route({
   ...common,
   path: `${inboxPath}/messages`,
   operationId: 'inbox.publish',
   reaches: 'nothing',
   audit: false,
+  stores: publishedBytes,
+  mcp: 'writes',
   summary: 'Publish a message to users',
   description:
     'Takes up to 10,000 uids. A short list is delivered before this returns; a longer one in the background, and `status` says how far it is.',
@@ -54,7 +72,10 @@ const toEveryone = route({
   operationId: 'inbox.broadcast',
   reaches: 'nothing',
   audit: false,
+  stores: 'body',
+  mcp: 'writes',
   summary: 'Publish a message to everyone',
+  description: 'Sends a message to every user of the tenant, those who join later included.',
   request: { params: shapes.inboxParams, body: json(shapes.broadcastBody) },
   responses: {
     201: json(shapes.sendShape, 'Published'),
@@ -71,6 +92,8 @@ const bulk = route({
   operationId: 'inbox.bulk',
   reaches: 'nothing',
   audit: false,
+  stores: bulkBytes,
+  mcp: false,
   summary: 'Publish several messages',
   description:
     'Each message is published or refused on its own. The results have the same order as the messages.',
@@ -92,8 +115,6 @@ const originOf = (c: Called) => ({
 });
 
 export function createPublishRoutes(deps: Deps) {
-  const { inInbox } = createInTenant(deps);
-
   const publishAndShow = async (c: Called, inbox: InboxId, draft: NewMessage) => {
     const published = await publish(deps, inbox, draft, originOf(c));
     const { send } = published;

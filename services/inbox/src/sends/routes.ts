@@ -1,7 +1,7 @@
 import { bindCursors, type CursorCodec, empty, json, pageOf, pageQuery, route, textStream } from '@stak/http';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
-import { createInTenant } from '../deps.ts';
+import { inInbox } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { messageId } from '../publish/message-rules.ts';
 import { countMembers, listSends, readSend, type SendPosition, showSend } from '../publish/send-records.ts';
@@ -11,7 +11,7 @@ import { redact, redactHostId } from './redaction.ts';
 import { cancelScheduled } from './send-worker.ts';
 
 const tags = ['inbox'];
-const common = { auth: 'account', tags } as const;
+const common = { auth: 'account', tags, tenant: 'path', mcp: false } as const;
 const sendParams = shapes.inboxParams.extend({ id: messageId });
 const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
 
@@ -23,7 +23,9 @@ const list = route({
   operationId: 'inbox.listSends',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'List sends, with how many were delivered and read',
+  description: 'Returns what was sent to the inbox, newest first.',
   request: { params: shapes.inboxParams, query: pageQuery() },
   responses: { 200: json(pageOf(shapes.sendShape)) },
 });
@@ -36,7 +38,9 @@ const read = route({
   operationId: 'inbox.readSend',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'Get a send and its progress',
+  description: 'Returns a send with the number of recipients, deliveries and reads.',
   request: { params: sendParams },
   responses: { 200: json(shapes.sendShape) },
   problems: ['inbox.send_not_found'],
@@ -50,6 +54,8 @@ const listReceipts = route({
   operationId: 'inbox.listReceipts',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   summary: 'List the recipients of a message, and when they read it',
   description:
     'For a message to everyone, lists all members who can see it. With `read`, a page may be shorter than its limit and still have a next one.',
@@ -66,7 +72,9 @@ const downloadReceipts = route({
   operationId: 'inbox.exportReceipts',
   reaches: 'nothing',
   audit: true,
+  stores: 'line',
   summary: 'Export all receipts of a message as a file',
+  description: 'Streams who has received and read the message, as CSV or JSON lines.',
   request: {
     params: sendParams,
     query: z.strictObject({ format: z.enum(receiptFormats).default('ndjson') }),
@@ -89,7 +97,9 @@ const redactOne = route({
   operationId: 'inbox.redact',
   reaches: 'nothing',
   audit: true,
+  stores: 'deletes',
   summary: 'Redact a message for all recipients',
+  description: 'Removes the content of a message from every inbox it was sent to.',
   request: { params: sendParams },
   responses: { 204: empty('Redacted for all recipients') },
   problems: ['inbox.send_not_found', 'inbox.redactions_busy'],
@@ -103,7 +113,9 @@ const redactByHostId = route({
   operationId: 'inbox.redactHostId',
   reaches: 'nothing',
   audit: true,
+  stores: 'deletes',
   summary: 'Redact a message by its host_system_id',
+  description: 'Removes the content of the message with this `host_system_id` from every inbox.',
   request: { params: shapes.inboxParams.extend({ host_system_id: shapes.hostSystemId }) },
   responses: { 204: empty('Redacted for all recipients') },
   problems: ['inbox.send_not_found', 'inbox.redactions_busy'],
@@ -117,7 +129,9 @@ const listScheduled = route({
   operationId: 'inbox.listScheduled',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'List scheduled sends',
+  description: 'Returns the messages that are still to be sent.',
   request: { params: shapes.inboxParams, query: pageQuery() },
   responses: { 200: json(pageOf(shapes.sendShape)) },
 });
@@ -130,15 +144,15 @@ const cancel = route({
   operationId: 'inbox.cancel',
   reaches: 'nothing',
   audit: true,
+  stores: 'deletes',
   summary: 'Cancel a scheduled send',
+  description: 'Cancels a message before it is sent.',
   request: { params: sendParams },
   responses: { 204: empty('It will not be sent') },
   problems: ['inbox.send_not_found', 'inbox.already_sent'],
 });
 
 export function createSendRoutes(deps: Deps) {
-  const { inInbox } = createInTenant(deps);
-
   const listing = (spec: typeof list | typeof listScheduled, scheduled: boolean) =>
     inInbox(spec, async (c, inbox) => {
       const { limit, cursor } = c.req.valid('query');

@@ -73,7 +73,6 @@ function processOf(client: DynamoClient, clock: Clock, seed: number, recipientsT
     ids: createIds({ clock, random: seededRandom(seed * 77) }),
     log: silent,
     recipientsTogether,
-    enterTenant: async (_, tenant_id) => ({ tenant_id }),
   });
 }
 

@@ -15,7 +15,7 @@ const name = z.string().regex(/^[A-Za-z0-9_]{1,100}$/);
 const text = z.string().max(1000);
 const namespace = { namespace: name };
 const tags = ['lake'];
-const read = { auth: 'account', scope: 'read', method: 'get' } as const;
+const read = { auth: 'account', scope: 'read', method: 'get', tenant: 'none', mcp: false } as const;
 const base = '/v1/lake/iceberg/v1';
 const operatorBase = '/v1/lake/iceberg/operator/v1';
 const pages = { pageToken: text.optional(), pageSize: text.optional() };
@@ -30,6 +30,7 @@ const routes = {
     operationId: 'lake.icebergConfig',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     summary: 'Get the settings for Iceberg clients',
     description: 'The first request of an Iceberg REST catalog client. There is one warehouse.',
     request: { query: z.strictObject({ warehouse: text.optional() }) },
@@ -51,7 +52,9 @@ const routes = {
     operationId: 'lake.icebergNamespaces',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     summary: 'List the namespaces of your Iceberg catalog',
+    description: 'Returns the namespaces of the Iceberg catalog.',
     request: { query: z.strictObject({ parent: text.optional(), ...pages }) },
     responses: {
       200: json(z.strictObject({ namespaces: z.array(z.array(z.string())), ...token }), 'Their names'),
@@ -64,7 +67,9 @@ const routes = {
     operationId: 'lake.icebergNamespace',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     summary: 'Get a namespace of your Iceberg catalog',
+    description: 'Returns a namespace of the Iceberg catalog.',
     request: { params: z.strictObject(namespace) },
     responses: {
       200: json(
@@ -81,7 +86,9 @@ const routes = {
     operationId: 'lake.icebergTables',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     summary: 'List the tables of a namespace',
+    description: 'Returns the tables of a namespace of the Iceberg catalog.',
     request: { params: z.strictObject(namespace), query: z.strictObject(pages) },
     responses: { 200: json(z.strictObject({ identifiers: z.array(identifier), ...token }), 'Their names') },
     problems: ['lake.table_not_found'],
@@ -93,6 +100,7 @@ const routes = {
     operationId: 'lake.icebergTable',
     reaches: 'nothing',
     audit: true, // it gives out the rows
+    stores: 'line',
     summary: 'Load a table with your rows',
     description:
       'Writes your current rows to files of your own if they have changed, and returns the table’s metadata with credentials for its files that are valid for an hour.',
@@ -120,6 +128,9 @@ const routes = {
     operationId: 'lake.icebergFile',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'none',
+    mcp: false,
     tags,
     summary: 'Get a file of a table, for S3 clients',
     description: 'Signed with the credentials of the table (AWS Signature Version 4). Supports byte ranges.',

@@ -19,7 +19,7 @@ import type { ObjectStore } from '../storage/objects.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { readHistory } from './history.ts';
 import { isMentioned, listViews, runQuery } from './query.ts';
-import { type EnterTenant, scopeOf, type TenantsOf, whoseOf } from './scope.ts';
+import { type PayerOf, scopeOf, type TenantsOf, whoseOf } from './scope.ts';
 import { readTableStatus } from './status.ts';
 
 export type Caller = AccountPrincipal | EndUserPrincipal;
@@ -41,7 +41,7 @@ type ReaderDeps = {
   sealer: Sealer;
   publicUrl: string;
   tenantsOf: TenantsOf;
-  enterTenant?: EnterTenant;
+  payerOf?: PayerOf;
   queryLimits?: QueryLimits;
   onMissingFile(): void;
 };

@@ -19,20 +19,17 @@ type PrincipalScope = Exclude<Scope, { kind: 'everyone' }>;
 
 export type TenantsOf = (accountId: string) => Promise<readonly string[]>;
 
-// Refuses end users of missing or suspended tenants. Returns the account of the tenant.
-export type EnterTenant = (
-  principal: EndUserPrincipal,
-  tenantId: string,
-) => Promise<{ account_id?: string } | undefined>;
+// The account that pays for an end user. Whether their tenant is open is checked before.
+export type PayerOf = (user: EndUserPrincipal) => Promise<string | undefined>;
 
 export async function scopeOf(
   principal: AccountPrincipal | EndUserPrincipal,
-  { tenantsOf, enterTenant }: { tenantsOf: TenantsOf; enterTenant?: EnterTenant },
+  { tenantsOf, payerOf }: { tenantsOf: TenantsOf; payerOf?: PayerOf },
 ): Promise<PrincipalScope> {
   if (principal.kind === 'endUser') {
     const { tenantId, userId } = principal;
-    const entered = await enterTenant?.(principal, tenantId);
-    return { kind: 'endUser', tenantId, userId, payer: entered?.account_id ?? `tenant ${tenantId}` };
+    const payer = (await payerOf?.(principal)) ?? `tenant ${tenantId}`;
+    return { kind: 'endUser', tenantId, userId, payer };
   }
   const { accountId } = principal;
   return { kind: 'account', accountId, tenantIds: await tenantsOf(accountId), payer: accountId };

@@ -1,6 +1,6 @@
 import { empty, etagOf, expectedVersion, json, pageOf, pageQuery, route, toPage } from '@stak/http';
 import { z } from 'zod';
-import { createInTenant, type Deps, refuseCursor } from '../deps.ts';
+import { type Deps, forCaller, refuseCursor } from '../deps.ts';
 import * as limits from '../limits.ts';
 import {
   bulkRequest,
@@ -19,10 +19,11 @@ import {
 import { deleteCompleted, runBulk } from './bulk.ts';
 import { createTask } from './create.ts';
 import { listSubtasks, moveTask } from './order.ts';
+import { bulkBytes, updateBytes } from './stored-bytes.ts';
 import { deleteTask, emptyTrash, listTrash, purgeTask, restoreTask, showTrashed } from './trash.ts';
 import { getTask, updateTask } from './update.ts';
 
-const own = { auth: 'user' as const, tags: ['tasks'] };
+const own = { auth: 'user' as const, tags: ['tasks'], tenant: 'caller' as const, mcp: false as const };
 const reading = { scope: 'read', endUserScope: 'tasks:read' } as const;
 const writing = { scope: 'write', endUserScope: 'tasks:write' } as const;
 
@@ -35,6 +36,8 @@ const create = route({
   operationId: 'tasks.create',
   reaches: 'nothing',
   audit: false,
+  stores: 'body',
+  mcp: 'writes',
   summary: 'Create a task',
   description:
     'With an `Idempotency-Key`, the task is created once in 24 hours: the same request returns the same response, ' +
@@ -59,7 +62,10 @@ const read = route({
   operationId: 'tasks.get',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   summary: 'Get a task',
+  description: 'Returns a task with all of its fields.',
   request: { params: taskParams },
   responses: { 200: json(wireTask) },
   problems: ['tasks.task_not_found'],
@@ -74,6 +80,8 @@ const update = route({
   operationId: 'tasks.update',
   reaches: 'nothing',
   audit: false,
+  stores: updateBytes,
+  mcp: 'writes',
   summary: 'Update a task',
   description:
     'Attributes that are left out stay as they are; `null` removes one. Completing a recurring task creates the next one.',
@@ -97,7 +105,9 @@ const remove = route({
   operationId: 'tasks.delete',
   reaches: 'nothing',
   audit: false,
+  stores: 'deletes',
   summary: 'Move a task and its subtasks to the trash for 30 days',
+  description: 'Moves a task to the trash, from where it can be restored for 30 days.',
   request: { params: taskParams },
   responses: { 204: empty() },
   problems: ['tasks.task_not_found'],
@@ -112,7 +122,9 @@ const move = route({
   operationId: 'tasks.move',
   reaches: 'nothing',
   audit: false,
+  stores: 'edit',
   summary: 'Move a task before or after another, or to the top or bottom',
+  description: 'Changes the place of a task in the caller’s own order.',
   request: { params: taskParams, body: json(moveTarget) },
   responses: { 200: json(wireTask) },
   problems: ['tasks.task_not_found', 'tasks.order_refused'],
@@ -126,7 +138,9 @@ const subtasks = route({
   operationId: 'tasks.subtasks',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'List the subtasks of a task, in order',
+  description: 'Returns the subtasks of a task.',
   request: { params: taskParams },
   responses: { 200: json(z.strictObject({ data: z.array(wireTask) })) },
   problems: ['tasks.task_not_found'],
@@ -141,6 +155,7 @@ const bulk = route({
   operationId: 'tasks.bulk',
   reaches: 'nothing',
   audit: true,
+  stores: bulkBytes,
   summary: 'Update, delete or restore up to 100 tasks',
   description: 'Each item succeeds or fails on its own. The results have the same order as the items.',
   request: { body: json(bulkRequest) },
@@ -155,6 +170,7 @@ const clear = route({
   operationId: 'tasks.clearCompleted',
   reaches: 'nothing',
   audit: true,
+  stores: 'deletes',
   summary: 'Move completed tasks to the trash',
   description: 'Moves a limited number. Repeat the request while `has_more` is true.',
   responses: { 200: json(cleared) },
@@ -168,7 +184,9 @@ const trash = route({
   operationId: 'tasks.listTrash',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'List deleted tasks that can still be restored',
+  description: 'Returns deleted tasks, the most recent first. They are kept for 30 days.',
   request: { query: pageQuery(limits.listItemsMost) },
   responses: { 200: json(pageOf(trashedTask)) },
 });
@@ -182,7 +200,9 @@ const restore = route({
   operationId: 'tasks.restore',
   reaches: 'nothing',
   audit: false,
+  stores: 'edit',
   summary: 'Restore a deleted task and the subtasks deleted with it',
+  description: 'Takes a task out of the trash.',
   request: { params: taskParams },
   responses: { 200: json(wireTask) },
   problems: ['tasks.task_not_found', 'tasks.limit_reached'],
@@ -197,7 +217,9 @@ const purge = route({
   operationId: 'tasks.purge',
   reaches: 'nothing',
   audit: true,
+  stores: 'deletes',
   summary: 'Delete a task permanently',
+  description: 'Deletes a task in the trash for good.',
   request: { params: taskParams },
   responses: { 204: empty() },
   problems: ['tasks.task_not_found'],
@@ -211,6 +233,7 @@ const emptyAll = route({
   operationId: 'tasks.emptyTrash',
   reaches: 'nothing',
   audit: true,
+  stores: 'deletes',
   summary: 'Empty the trash',
   description: 'Deletes a limited number of tasks. Repeat the request while `has_more` is true.',
   responses: { 200: json(emptied) },
@@ -221,9 +244,8 @@ export const createEditRoutes = (deps: Deps) =>
   [...createManyEndpoints(deps), ...createTaskEndpoints(deps)] as const;
 
 function createTaskEndpoints(deps: Deps) {
-  const inTenant = createInTenant(deps);
   return [
-    inTenant(create, async (c, user_id) => {
+    forCaller(create, async (c, user_id) => {
       const key = c.req.valid('header')['idempotency-key'];
       const request =
         key === undefined ? undefined : { method: 'POST', route: create.path, key, body: c.get('body') };
@@ -237,28 +259,28 @@ function createTaskEndpoints(deps: Deps) {
       };
       return new Response(answer.body, { status: 201, headers }) as never;
     }),
-    inTenant(read, async (c, user_id) => {
+    forCaller(read, async (c, user_id) => {
       const found = await getTask(deps, user_id, c.req.valid('param').task_id);
       c.header('ETag', etagOf(found.version));
       return c.json(showTask(found), 200);
     }),
-    inTenant(update, async (c, user_id) => {
+    forCaller(update, async (c, user_id) => {
       const { task_id } = c.req.valid('param');
       const updated = await updateTask(deps, user_id, task_id, c.req.valid('json'), expectedVersion(c));
       c.header('ETag', etagOf(updated.version));
       return c.json(showTask(updated), 200);
     }),
-    inTenant(remove, async (c, user_id) => {
+    forCaller(remove, async (c, user_id) => {
       await deleteTask(deps, user_id, c.req.valid('param').task_id, expectedVersion(c));
       return c.body(null, 204);
     }),
-    inTenant(move, async (c, user_id) => {
+    forCaller(move, async (c, user_id) => {
       const { task_id } = c.req.valid('param');
       const moved = await moveTask(deps, user_id, task_id, c.req.valid('json'), expectedVersion(c));
       c.header('ETag', etagOf(moved.version));
       return c.json(showTask(moved), 200);
     }),
-    inTenant(subtasks, async (c, user_id) => {
+    forCaller(subtasks, async (c, user_id) => {
       const found = await listSubtasks(deps, user_id, c.req.valid('param').task_id);
       return c.json({ data: found.map(showTask) }, 200);
     }),
@@ -266,24 +288,23 @@ function createTaskEndpoints(deps: Deps) {
 }
 
 function createManyEndpoints(deps: Deps) {
-  const inTenant = createInTenant(deps);
   return [
-    inTenant(bulk, async (c, user_id) => {
+    forCaller(bulk, async (c, user_id) => {
       const bulkId = c.get('idempotencyKey') === undefined ? undefined : c.get('ids').next();
       return c.json({ results: await runBulk(deps, user_id, c.req.valid('json').items, bulkId) }, 200);
     }),
-    inTenant(clear, async (c, user_id) => c.json(await deleteCompleted(deps, user_id), 200)),
-    inTenant(trash, async (c, user_id) => {
+    forCaller(clear, async (c, user_id) => c.json(await deleteCompleted(deps, user_id), 200)),
+    forCaller(trash, async (c, user_id) => {
       const page = await listTrash(deps, user_id, c.req.valid('query')).catch(refuseCursor);
       return c.json(toPage({ ...page, items: page.items.map(showTrashed) }), 200);
     }),
-    inTenant(emptyAll, async (c, user_id) => c.json({ has_more: !(await emptyTrash(deps, user_id)) }, 200)),
-    inTenant(restore, async (c, user_id) => {
+    forCaller(emptyAll, async (c, user_id) => c.json({ has_more: !(await emptyTrash(deps, user_id)) }, 200)),
+    forCaller(restore, async (c, user_id) => {
       const restored = await restoreTask(deps, user_id, c.req.valid('param').task_id, expectedVersion(c));
       c.header('ETag', etagOf(restored.version));
       return c.json(showTask(restored), 200);
     }),
-    inTenant(purge, async (c, user_id) => {
+    forCaller(purge, async (c, user_id) => {
       await purgeTask(deps, user_id, c.req.valid('param').task_id, expectedVersion(c));
       return c.body(null, 204);
     }),

@@ -1,6 +1,6 @@
 import { endpoint, json, pageOf, pageQuery, route, textStream } from '@stak/http';
 import { z } from 'zod';
-import { createInTenant, cursorsFor, type Deps } from '../deps.ts';
+import { cursorsFor, type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { counts, foundTask, listedTask } from '../schema.ts';
 import { userIdOf } from '../users/owner.ts';
@@ -15,6 +15,7 @@ const own = {
   endUserScope: 'tasks:read' as const,
   method: 'get' as const,
   tags: ['tasks'],
+  tenant: 'caller' as const,
 };
 
 const listQuery = pageQuery(limits.listItemsMost).extend({
@@ -30,6 +31,8 @@ const list = route({
   operationId: 'tasks.list',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   summary: 'List tasks',
   description:
     'Returns the tasks that match all terms of `filter`, as in `status:pending due<2026-12-01 category:work,"home & garden" ' +
@@ -48,6 +51,9 @@ const listOfUser = route({
   operationId: 'tasks.listOfUser',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  tenant: 'path',
+  mcp: 'reads',
   summary: "List the tasks of a tenant's user",
   description:
     'For the account that owns the tenant. Takes the same filters as `GET /v1/tasks`; days are in the time zone of the user.',
@@ -68,6 +74,8 @@ const search = route({
   operationId: 'tasks.search',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   summary: 'Search titles, descriptions, categories and labels',
   description:
     'Returns the best matches first. Finds words by their beginning, and tolerates a wrong letter or two swapped ones.',
@@ -83,7 +91,10 @@ const count = route({
   operationId: 'tasks.counts',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  mcp: 'reads',
   summary: 'Count tasks by status, priority and category',
+  description: 'Returns exact counts of the caller’s tasks.',
   responses: { 200: json(counts) },
 });
 
@@ -93,7 +104,10 @@ const download = route({
   operationId: 'tasks.export',
   reaches: 'nothing',
   audit: true,
+  stores: 'line',
+  mcp: false,
   summary: 'Export all tasks as a file',
+  description: 'Streams all tasks of the caller as JSON or CSV.',
   request: { query: z.strictObject({ format: z.enum(exportFormats).default('json') }) },
   responses: {
     200: {
@@ -107,18 +121,16 @@ const download = route({
 const mediaTypes = { json: 'application/json', csv: 'text/csv; charset=utf-8' };
 
 export function createListRoutes(deps: Deps) {
-  const inTenant = createInTenant(deps);
   return [
-    inTenant(list, async (c, user_id) => {
+    forCaller(list, async (c, user_id) => {
       return c.json(await listTasks(deps, user_id, c.req.valid('query')), 200);
     }),
     endpoint(listOfUser, async c => {
       const { tenant_id: tenantId, user_id: userId } = c.req.valid('param');
-      await deps.enterTenant(c.get('principal'), tenantId);
       const user_id = userIdOf({ kind: 'endUser', tenantId, userId });
       return c.json(await listTasks(deps, user_id, c.req.valid('query')), 200);
     }),
-    inTenant(search, async (c, userId, accountId) => {
+    forCaller(search, async (c, userId, accountId) => {
       const { q, limit, cursor } = c.req.valid('query');
       const cursors = cursorsFor<{ start: number }>(c, deps);
       const start = cursors.open(cursor)?.start ?? 0;
@@ -129,10 +141,10 @@ export function createListRoutes(deps: Deps) {
         200,
       );
     }),
-    inTenant(count, async (c, user_id) => {
+    forCaller(count, async (c, user_id) => {
       return c.json(await readCounts(deps, user_id), 200);
     }),
-    inTenant(download, async (c, user_id) => {
+    forCaller(download, async (c, user_id) => {
       const { format } = c.req.valid('query');
       c.header('Content-Type', mediaTypes[format]);
       c.header('Content-Disposition', `attachment; filename="tasks.${format}"`);

@@ -1,6 +1,6 @@
-import { endpoint, json, route, sse } from '@stak/http';
+import { json, route, sse } from '@stak/http';
 import { z } from 'zod';
-import { createInTenant, type Deps, enterUser } from '../deps.ts';
+import { type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { changesPage } from '../schema.ts';
 import { readChanges, tokenShape } from './changes.ts';
@@ -12,6 +12,8 @@ const reading = {
   method: 'get' as const,
   scope: 'read' as const,
   endUserScope: 'tasks:read' as const,
+  tenant: 'caller' as const,
+  mcp: false as const,
 };
 
 const changes = route({
@@ -20,6 +22,7 @@ const changes = route({
   operationId: 'tasks.changes',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'List the changes since a token',
   description:
     'Without a token, lists all tasks. Repeat the request with the returned token while `has_more` is true, and later ' +
@@ -40,6 +43,7 @@ const events = route({
   operationId: 'tasks.events',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: 'Stream changes',
   description:
     'Server-sent events: `open` first, after which no change is missed; `changed` with the task; `deleted` with its id; and `resync` for a client that was away too long.',
@@ -49,19 +53,15 @@ const events = route({
 });
 
 export function createSyncRoutes(deps: Deps) {
-  const inTenant = createInTenant(deps);
   return [
-    inTenant(changes, async (c, user_id) => {
+    forCaller(changes, async (c, user_id) => {
       const { since, limit } = c.req.valid('query');
       return c.json(await readChanges(deps, user_id, since, limit), 200);
     }),
-    endpoint(events, async c => {
-      const enter = () => enterUser(deps, c.get('principal'));
-      const { userId: user_id } = await enter();
-      return sse(c, {
-        enter,
-        subscribe: (afterId, sink) => followChanges(deps, user_id, afterId, sink),
-      }) as never;
-    }),
+    forCaller(
+      events,
+      (c, user_id) =>
+        sse(c, { subscribe: (afterId, sink) => followChanges(deps, user_id, afterId, sink) }) as never,
+    ),
   ] as const;
 }

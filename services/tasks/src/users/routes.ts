@@ -1,13 +1,13 @@
 import { empty, endpoint, etagOf, expectedVersion, json, route } from '@stak/http';
 import { z } from 'zod';
-import { createInTenant, type Deps, enterUser } from '../deps.ts';
+import { type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { feedAddress, profile, profilePatch } from '../schema.ts';
 import { feedNotFound, feedVersion, findFeed, readFeed, replaceFeed, revokeFeed } from './calendar-feed.ts';
 import { ownerOf } from './owner.ts';
 import { getUser, showUser, updateUser } from './profile.ts';
 
-const own = { auth: 'user' as const, tags: ['tasks'] };
+const own = { auth: 'user' as const, tags: ['tasks'], tenant: 'caller' as const, mcp: false as const };
 const reading = { scope: 'read', endUserScope: 'tasks:read' } as const;
 const writing = { scope: 'write', endUserScope: 'tasks:write' } as const;
 
@@ -19,6 +19,7 @@ const me = route({
   operationId: 'tasks.me',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
   summary: "Get the caller's profile",
   description: 'Holds the time zone, and how many days completed tasks are kept.',
   responses: { 200: json(profile) },
@@ -33,6 +34,7 @@ const updateMe = route({
   operationId: 'tasks.updateMe',
   reaches: 'nothing',
   audit: false,
+  stores: 'body',
   summary: "Update the caller's profile",
   description:
     'A new time zone moves the reminders, and a new number of days the expiry of completed tasks, a moment later.',
@@ -50,6 +52,7 @@ const putFeed = route({
   operationId: 'tasks.replaceFeed',
   reaches: 'nothing',
   audit: true,
+  stores: 'edit',
   summary: 'Create a new secret address for the calendar',
   description: 'The previous address stops working.',
   responses: { 200: json(feedAddress) },
@@ -64,7 +67,9 @@ const deleteFeed = route({
   operationId: 'tasks.revokeFeed',
   reaches: 'nothing',
   audit: true,
+  stores: 'deletes',
   summary: 'Revoke the address of the calendar',
+  description: 'Makes the address of the calendar feed useless.',
   responses: { 204: empty() },
   problems: ['tasks.feed_not_found'],
 });
@@ -77,6 +82,9 @@ const showFeed = route({
   operationId: 'tasks.feed',
   reaches: 'nothing',
   audit: false,
+  stores: 'nothing',
+  tenant: 'handler',
+  mcp: false,
   summary: 'Get the tasks with a due date as a calendar',
   description: 'The address itself is the secret.',
   request: { params: z.strictObject({ file: z.string().regex(/^[A-Za-z0-9_-]{32}\.ics$/) }) },
@@ -86,19 +94,18 @@ const showFeed = route({
 });
 
 export function createUserRoutes(deps: Deps) {
-  const inTenant = createInTenant(deps);
   return [
-    inTenant(me, async (c, user_id) => {
+    forCaller(me, async (c, user_id) => {
       const found = await getUser(deps, user_id);
       c.header('ETag', etagOf(found.version));
       return c.json(showUser(found), 200);
     }),
-    inTenant(updateMe, async (c, user_id) => {
+    forCaller(updateMe, async (c, user_id) => {
       const updated = await updateUser(deps, user_id, c.req.valid('json'), expectedVersion(c));
       c.header('ETag', etagOf(updated.version));
       return c.json(showUser(updated), 200);
     }),
-    inTenant(putFeed, async (c, user_id) => {
+    forCaller(putFeed, async (c, user_id) => {
       const caller = c.get('principal');
       const madeBy =
         caller.kind === 'account' && caller.userId !== caller.accountId ? caller.userId : undefined;
@@ -106,14 +113,14 @@ export function createUserRoutes(deps: Deps) {
       c.header('ETag', etagOf(version));
       return c.json({ address: `${deps.publicUrl}/v1/tasks/feeds/${secret}.ics` }, 200);
     }),
-    inTenant(deleteFeed, async (c, user_id) => {
+    forCaller(deleteFeed, async (c, user_id) => {
       await revokeFeed(deps, user_id, expectedVersion(c));
       return c.body(null, 204);
     }),
     endpoint(showFeed, async c => {
       const found = await findFeed(deps.store, c.req.valid('param').file.replace('.ics', ''));
       const { user_id } = found;
-      await enterOwner(deps, found);
+      await checkOwner(deps, found);
       const version = etagOf(await feedVersion(deps, user_id));
       c.header('ETag', version);
       // Calendar programs poll, and there is rarely anything new.
@@ -126,19 +133,17 @@ export function createUserRoutes(deps: Deps) {
 
 // The calendar of a suspended tenant is not found, nor one whose address is with a person who has left the account, or is
 // older than a revocation of all the tenant's tokens.
-async function enterOwner(
-  deps: Deps,
+async function checkOwner(
+  { isTenantActive, isMember, lastRevokedAt }: Deps,
   { user_id, made_by, created_at }: { user_id: string; made_by?: string | undefined; created_at: number },
 ): Promise<void> {
   const owner = ownerOf(user_id);
   if (owner.kind === 'account') {
-    const hasLeft = made_by !== undefined && (await deps.isMember?.(owner.accountId, made_by)) === false;
+    const hasLeft = made_by !== undefined && (await isMember?.(owner.accountId, made_by)) === false;
     if (hasLeft) throw feedNotFound();
     return;
   }
-  await enterUser(deps, { ...owner, scope: 'read' }).catch(() => {
-    throw feedNotFound();
-  });
-  const revokedAt = (await deps.lastRevokedAt?.(owner.tenantId)) ?? -1;
+  if (!(await isTenantActive(owner.tenantId))) throw feedNotFound();
+  const revokedAt = (await lastRevokedAt?.(owner.tenantId)) ?? -1;
   if (created_at <= revokedAt) throw feedNotFound();
 }

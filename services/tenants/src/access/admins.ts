@@ -1,42 +1,50 @@
-import { type AnyEndpoint, type EndUserPrincipal, httpErrors, type Principal } from '@stak/http';
+import {
+  type AccountPrincipal,
+  type EndUserPrincipal,
+  httpErrors,
+  type Principal,
+  type RouteSpec,
+} from '@stak/http';
 import type { Service } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
 import { user } from '../table.ts';
+import { type EnteredTenant, enterTenant } from './gate.ts';
+
+type Manager = AccountPrincipal | EndUserPrincipal;
 
 // The scope of an end user who manages the tenant. No route with it requires more than `write` of an account: a key
 // with `write` can create admins, and must not gain more rights through them.
 export const manageScope = 'tenant:manage';
 
-type Context = { get(name: 'principal'): Principal; req: { param(name: 'tenant_id'): string | undefined } };
-type Handle = (c: Context, next: never) => unknown;
+// The only entry to a tenant for requests. Management routes are for the tenant's account, and for those of its users who
+// are admins now, whatever their token says.
+export async function enterForRoute(
+  deps: Pick<Service, 'store' | 'readTenant'>,
+  principal: Manager,
+  id: string,
+  { tenant, endUserScope }: Pick<RouteSpec, 'tenant' | 'endUserScope'>,
+): Promise<EnteredTenant> {
+  if (principal.kind === 'endUser' && endUserScope === manageScope) await checkAdmin(deps, principal, id);
+  return enterTenant(deps, principal, id, { evenSuspended: tenant === 'path-suspended-too' });
+}
 
-// Management routes are for the tenant's account, and for those of its users who are admins now, whatever their token
-// says. The guard is applied to all routes as data, so that no handler can forget it.
-export const guardManagement = <E extends readonly AnyEndpoint[]>(
-  deps: Pick<Service, 'store'>,
-  endpoints: E,
-): E =>
-  endpoints.map(one => (one.route.endUserScope === manageScope ? guarded(deps, one) : one)) as unknown as E;
-
-function guarded(deps: Pick<Service, 'store'>, one: AnyEndpoint): AnyEndpoint {
-  const handle = one.handler as unknown as Handle;
-  const handler: Handle = async (c, next) => {
-    const principal = c.get('principal');
-    if (principal.kind === 'endUser') await checkAdmin(deps, principal, c.req.param('tenant_id'));
-    return handle(c, next);
-  };
-  const { route } = one;
-  return {
-    ...one,
-    route: { ...route, problems: [...(route.problems ?? []), 'tenants.admin_only'] },
-    handler: handler as unknown as AnyEndpoint['handler'],
-  };
+// The codes of its errors.
+export function tenantProblems({
+  tenant,
+  endUserScope,
+}: Pick<RouteSpec, 'tenant' | 'endUserScope'>): string[] {
+  if (tenant === 'handler' || tenant === 'none' || tenant === 'any-key') return [];
+  return [
+    'tenants.not_found',
+    ...(tenant === 'path-suspended-too' ? [] : ['tenants.suspended']),
+    ...(endUserScope === manageScope ? ['tenants.admin_only'] : []),
+  ];
 }
 
 async function checkAdmin(
   { store }: Pick<Service, 'store'>,
   { tenantId: tenant_id, userId: user_id, scope }: EndUserPrincipal,
-  asked: string | undefined,
+  asked: string,
 ): Promise<void> {
   if (asked !== tenant_id) throw noTenant();
   // Tokens from before scopes had a service contain one word, which is not valid here.

@@ -1,4 +1,4 @@
-import { assertOwned, type Principal } from '@stak/http';
+import { assertOwned, type Principal, tenantOf } from '@stak/http';
 import { readTogether } from '@stak/kit';
 import type { ItemOf, Store } from '@stak/table';
 import type { Service } from '../deps.ts';
@@ -30,14 +30,17 @@ export type EnterTenant = (
   entrance?: Entrance,
 ) => Promise<EnteredTenant>;
 
+// The tenant that the route of a request has entered.
+export const enteredTenant = (c: Parameters<typeof tenantOf>[0]): EnteredTenant => tenantOf<EnteredTenant>(c);
+
 // Concurrent requests for a tenant share one read.
 export const createTenantRead = (store: Store) =>
   readTogether((tenant_id: string) =>
     store.get(tenant, { tenant_id }, { consistent: true, pattern: 'enter a tenant' }),
   );
 
-// The only entry to a tenant. Every operation of a tenant calls it first, here and in every other service. It reads the
-// tenant each time: as soon as a tenant is suspended or deleted, it refuses all callers.
+// The only entry to a tenant, for requests (see `enterForRoute`) and for work in the background. It reads the tenant each
+// time: as soon as a tenant is suspended or deleted, it refuses all callers.
 export async function enterTenant(
   deps: Pick<Service, 'readTenant'>,
   principal: Principal,

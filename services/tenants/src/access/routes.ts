@@ -1,6 +1,5 @@
-import { answerPage, empty, endpoint, json, pageOf, pageQuery, route } from '@stak/http';
+import { answerPage, empty, endpoint, json, pageOf, pageQuery, recordLine, route } from '@stak/http';
 import { z } from 'zod';
-import { record } from '../audit.ts';
 import type { Service } from '../deps.ts';
 import { getErasure } from '../erasure/erasures.ts';
 import * as limits from '../limits.ts';
@@ -27,13 +26,18 @@ import {
   revokeInvitation,
 } from '../users/invitations.ts';
 import { manageScope, refuseFields } from './admins.ts';
-import { enterTenant } from './gate.ts';
+import { enteredTenant } from './gate.ts';
 import { mintToken, revokeTokens } from './tokens.ts';
 
-const account = { auth: 'account', tags: ['tenants'] as string[] } as const;
-const managed = { auth: 'user', endUserScope: manageScope, tags: ['tenants'] as string[] } as const;
+const account = { auth: 'account', tags: ['tenants'] as string[], mcp: false } as const;
+const managed = {
+  auth: 'user',
+  endUserScope: manageScope,
+  tags: ['tenants'] as string[],
+  tenant: 'path',
+  mcp: false,
+} as const;
 const params = z.strictObject({ tenant_id: tenantId });
-const gate = ['tenants.not_found', 'tenants.suspended'];
 const onePath = '/v1/tenants/{tenant_id}';
 const ownId = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{24}$`));
 
@@ -45,6 +49,7 @@ const routes = {
     operationId: 'tenants.claimChannel',
     reaches: 'outside',
     audit: true,
+    stores: 'body',
     scope: 'write',
     idempotent: true,
     summary: 'Claim a channel',
@@ -55,7 +60,7 @@ const routes = {
       200: json(channelShape, 'The tenant already has the channel'),
       201: json(channelShape, 'The channel is claimed'),
     },
-    problems: [...gate, 'tenants.channel_taken'],
+    problems: ['tenants.channel_taken'],
   }),
   listChannels: route({
     ...managed,
@@ -64,11 +69,13 @@ const routes = {
     operationId: 'tenants.listChannels',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'List channels',
+    description: 'Returns the channels that are connected to the tenant.',
     request: { params, query: pageQuery() },
     responses: { 200: json(pageOf(channelShape)) },
-    problems: [...gate, 'http.cursor_refused'],
+    problems: ['http.cursor_refused'],
   }),
   releaseChannel: route({
     ...managed,
@@ -77,11 +84,13 @@ const routes = {
     operationId: 'tenants.releaseChannel',
     reaches: 'nothing',
     audit: true,
+    stores: 'deletes',
     scope: 'write',
     summary: 'Release a channel',
+    description: 'Disconnects a channel from the tenant, so that another tenant can connect it.',
     request: { params: params.extend({ type: channelType, channel_id: channelId }) },
     responses: { 204: empty() },
-    problems: [...gate, 'tenants.channel_not_found'],
+    problems: ['tenants.channel_not_found'],
   }),
   // Not idempotent by key: the stored response would keep the token readable for a day.
   invite: route({
@@ -91,6 +100,7 @@ const routes = {
     operationId: 'tenants.createInvitation',
     reaches: 'mail',
     audit: true,
+    stores: 'body',
     scope: 'write',
     summary: 'Invite a user',
     description:
@@ -105,7 +115,6 @@ const routes = {
       ),
     },
     problems: [
-      ...gate,
       'tenants.email_taken',
       'tenants.user_limit_reached',
       'tenants.admin_refused',
@@ -119,11 +128,13 @@ const routes = {
     operationId: 'tenants.listInvitations',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'List open invitations',
+    description: 'Returns the invitations that have not been accepted yet.',
     request: { params, query: pageQuery() },
     responses: { 200: json(pageOf(invitationShape)) },
-    problems: [...gate, 'http.cursor_refused'],
+    problems: ['http.cursor_refused'],
   }),
   revokeInvitation: route({
     ...managed,
@@ -132,11 +143,13 @@ const routes = {
     operationId: 'tenants.revokeInvitation',
     reaches: 'nothing',
     audit: true,
+    stores: 'deletes',
     scope: 'write',
     summary: 'Revoke an invitation',
+    description: 'Makes the link of an invitation useless.',
     request: { params: params.extend({ invitation_id: ownId('inv') }) },
     responses: { 204: empty() },
-    problems: [...gate, 'tenants.invitation_not_found'],
+    problems: ['tenants.invitation_not_found'],
   }),
   accept: route({
     auth: 'public',
@@ -146,7 +159,11 @@ const routes = {
     operationId: 'tenants.acceptInvitation',
     reaches: 'nothing',
     audit: false,
+    stores: 'access',
+    tenant: 'handler',
+    mcp: false,
     summary: 'Accept an invitation',
+    description: 'Makes the holder of the invitation a user of the tenant.',
     request: { body: json(acceptedInvitation) },
     responses: { 201: json(userShape, 'The user that you have become') },
     problems: [
@@ -168,13 +185,15 @@ const routes = {
     operationId: 'tenants.mintToken',
     reaches: 'nothing',
     audit: true,
+    stores: 'line',
+    tenant: 'path',
     scope: 'write',
     summary: 'Mint a token for an end user',
     description:
       'For any of your uids, whether or not it is a user of the tenant. Request only the scopes that the page or app needs. Without a scope, the token can read and mark the inbox, and nothing else.',
     request: { params, body: json(newToken) },
     responses: { 201: json(tokenShape, 'The token. It is not shown again') },
-    problems: [...gate, 'tenants.just_revoked'],
+    problems: ['tenants.just_revoked'],
   }),
   revokeTokens: route({
     ...account,
@@ -183,12 +202,13 @@ const routes = {
     operationId: 'tenants.revokeTokens',
     reaches: 'nothing',
     audit: true,
+    stores: 'line',
+    tenant: 'path-suspended-too',
     scope: 'write',
     summary: 'Revoke the tokens of a user, or of all users',
     description: 'Revokes all tokens issued until now. Takes effect within seconds.',
     request: { params, body: json(z.strictObject({ sub: userId.optional() })) },
     responses: { 200: json(z.strictObject({ revoked_until: z.iso.datetime() })) },
-    problems: ['tenants.not_found'],
   }),
   getErasure: route({
     ...account,
@@ -197,8 +217,11 @@ const routes = {
     operationId: 'tenants.getErasure',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'handler',
     scope: 'read',
     summary: 'Get the progress of an erasure',
+    description: 'Returns which steps of an erasure are done.',
     request: { params: params.extend({ erasure_id: ownId('era') }) },
     responses: { 200: json(erasureShape) },
     problems: ['tenants.erasure_not_found'],
@@ -210,7 +233,7 @@ const asItIs = <T>(item: T): T => item;
 export const createAccessRoutes = (deps: Service) =>
   [
     endpoint(routes.claimChannel, async c => {
-      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const { channel, isNew } = await claimChannel(deps, tenant_id, c.req.valid('json'));
       c.header(
         'Location',
@@ -220,19 +243,18 @@ export const createAccessRoutes = (deps: Service) =>
     }),
     endpoint(routes.listChannels, async c => {
       const principal = c.get('principal');
-      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const read = listChannels.bind(null, deps, tenant_id);
       return c.json(await answerPage(principal, c.req.valid('query'), read, asItIs), 200);
     }),
     endpoint(routes.releaseChannel, async c => {
       const { tenant_id, ...channel } = c.req.valid('param');
-      await enterTenant(deps, c.get('principal'), tenant_id);
       await releaseChannel(deps, tenant_id, channel);
       return c.body(null, 204);
     }),
     endpoint(routes.invite, async c => {
       const principal = c.get('principal');
-      const entered = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const entered = enteredTenant(c);
       const body = c.req.valid('json');
       // Ids are generated: a new user with the id of a former one would see what they left.
       refuseFields(principal, body, name => name !== 'user_id');
@@ -247,20 +269,19 @@ export const createAccessRoutes = (deps: Service) =>
     }),
     endpoint(routes.listInvitations, async c => {
       const principal = c.get('principal');
-      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const read = listInvitations.bind(null, deps, tenant_id);
       return c.json(await answerPage(principal, c.req.valid('query'), read, asItIs), 200);
     }),
     endpoint(routes.revokeInvitation, async c => {
       const { tenant_id, invitation_id } = c.req.valid('param');
-      await enterTenant(deps, c.get('principal'), tenant_id);
       await revokeInvitation(deps, tenant_id, invitation_id);
       return c.body(null, 204);
     }),
     endpoint(routes.accept, async c => {
       const { user, invitation, account_id } = await acceptInvitation(deps, c.req.valid('json'));
       const location = `/v1/tenants/${user.tenant_id}/users/${encodeURIComponent(user.user_id)}`;
-      await record(deps, c, account_id, {
+      await recordLine(deps, c, account_id, {
         via: 'invitation',
         credentialId: invitation.invitation_id,
         action: routes.accept.operationId,
@@ -270,12 +291,11 @@ export const createAccessRoutes = (deps: Service) =>
       return c.json(user, 201);
     }),
     endpoint(routes.mintToken, async c => {
-      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       return c.json(await mintToken(deps, tenant_id, c.req.valid('json')), 201);
     }),
     endpoint(routes.revokeTokens, async c => {
       const { tenant_id } = c.req.valid('param');
-      await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
       return c.json(await revokeTokens(deps, tenant_id, c.req.valid('json').sub), 200);
     }),
     endpoint(routes.getErasure, async c => {

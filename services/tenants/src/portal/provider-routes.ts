@@ -1,8 +1,6 @@
-import { empty, endpoint, json, type Principal, route } from '@stak/http';
+import { empty, endpoint, json, recordLine, route, withProblems } from '@stak/http';
 import { z } from 'zod';
 import { manageScope, refuseFields } from '../access/admins.ts';
-import { enterTenant } from '../access/gate.ts';
-import { record } from '../audit.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { tenantId } from '../schema.ts';
@@ -24,9 +22,8 @@ import type { Deps } from './sessions.ts';
 import { enterPortal } from './sign-in.ts';
 
 const tags = ['tenants'] as string[];
-const managed = { auth: 'user', endUserScope: manageScope, tags } as const;
+const managed = { auth: 'user', endUserScope: manageScope, tags, tenant: 'path', mcp: false } as const;
 const params = z.strictObject({ tenant_id: tenantId });
-const gate = ['tenants.not_found', 'tenants.suspended'];
 const settingsPath = '/v1/tenants/{tenant_id}/portal-provider';
 const signInPath = '/v1/portal/{tenant_id}/provider';
 const rate = {
@@ -45,12 +42,13 @@ const routes = {
     operationId: 'tenants.getPortalProvider',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     scope: 'read',
     summary: 'Get the identity provider of the portal',
     description: 'The client secret is never returned.',
     request: { params },
     responses: { 200: json(providerShape) },
-    problems: [...gate, 'tenants.provider_not_found'],
+    problems: ['tenants.provider_not_found'],
   }),
   write: route({
     ...managed,
@@ -59,13 +57,14 @@ const routes = {
     operationId: 'tenants.putPortalProvider',
     reaches: 'outside',
     audit: true,
+    stores: 'body',
     scope: 'write',
     summary: 'Set the OpenID Connect provider of the portal',
     description:
       'Users are identified by issuer and subject. An address does not match an existing user, unless the account sets `matches_addresses`. An admin of the tenant cannot set it.',
     request: { params, body: json(providerBody) },
     responses: { 200: json(providerShape) },
-    problems: [...gate, 'tenants.provider_refused', 'tenants.admin_refused', 'http.version_mismatch'],
+    problems: ['tenants.provider_refused', 'tenants.admin_refused', 'http.version_mismatch'],
   }),
   remove: route({
     ...managed,
@@ -74,12 +73,13 @@ const routes = {
     operationId: 'tenants.deletePortalProvider',
     reaches: 'nothing',
     audit: true,
+    stores: 'deletes',
     scope: 'write',
     summary: 'Remove the provider of the portal',
     description: 'Existing sessions stay valid.',
     request: { params },
     responses: { 204: empty() },
-    problems: [...gate, 'tenants.provider_not_found'],
+    problems: ['tenants.provider_not_found'],
   }),
   test: route({
     ...managed,
@@ -88,6 +88,7 @@ const routes = {
     operationId: 'tenants.testPortalProvider',
     reaches: 'outside',
     audit: true,
+    stores: 'body',
     scope: 'write',
     summary: 'Test the provider of the portal',
     description:
@@ -102,7 +103,7 @@ const routes = {
         }),
       ),
     },
-    problems: [...gate, 'tenants.provider_not_found'],
+    problems: ['tenants.provider_not_found'],
   }),
   start: route({
     auth: 'public',
@@ -112,6 +113,9 @@ const routes = {
     operationId: 'tenants.startPortalSignIn',
     reaches: 'outside',
     audit: false,
+    stores: 'access',
+    tenant: 'handler',
+    mcp: false,
     summary: 'Sign in to the portal through the provider of the tenant',
     description: 'For browsers. Redirects to the provider, which redirects to the callback.',
     limits: { rate },
@@ -127,6 +131,9 @@ const routes = {
     operationId: 'tenants.finishPortalSignIn',
     reaches: 'outside',
     audit: false,
+    stores: 'access',
+    tenant: 'handler',
+    mcp: false,
     summary: 'Receive the redirect of the provider of a tenant',
     description: 'Redirects to the portal, signed in, or with the reason of a failure after the `#`.',
     limits: { rate },
@@ -136,15 +143,13 @@ const routes = {
 };
 
 export function createProviderSettingsRoutes(deps: Deps) {
-  const enter = (c: { get(name: 'principal'): Principal }, tenant_id: string) =>
-    enterTenant(deps, c.get('principal'), tenant_id);
   return [
     endpoint(routes.read, async c => {
-      const { tenant_id } = await enter(c, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       return c.json(showProvider(deps.portal, await requireProvider(deps, tenant_id)), 200);
     }),
     endpoint(routes.write, async c => {
-      const { tenant_id } = await enter(c, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const body = c.req.valid('json');
       const { matches_addresses, ...others } = body;
       refuseFields(
@@ -155,12 +160,12 @@ export function createProviderSettingsRoutes(deps: Deps) {
       return c.json(showProvider(deps.portal, await writeProvider(deps, tenant_id, body)), 200);
     }),
     endpoint(routes.remove, async c => {
-      const { tenant_id } = await enter(c, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       await removeProvider(deps, tenant_id);
       return c.body(null, 204);
     }),
     endpoint(routes.test, async c => {
-      const { tenant_id } = await enter(c, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const provider = await requireProvider(deps, tenant_id);
       const result = await deps.portal.issuers?.test(clientOf(deps.portal, provider));
       const { isWorking = false, detail = 'This server does not connect to other providers.' } = result ?? {};
@@ -172,18 +177,19 @@ export function createProviderSettingsRoutes(deps: Deps) {
 export function createProviderSignInRoutes(deps: Deps) {
   const { portal, log } = deps;
   const cookies = createCookies(portal.publicUrl);
+  const start = endpoint(routes.start, async c => {
+    const { tenant_id } = c.req.valid('param');
+    const { provider } = await enterPortal(deps, tenant_id);
+    if (!portal.issuers || !provider) throw noTenant();
+    const { url, cookie } = await portal.issuers.start(ownerOf(tenant_id), clientOf(portal, provider), {
+      redirectUri: redirectUriOf(portal, tenant_id),
+      returnTo: `/portal/${tenant_id}`,
+    });
+    c.header('Set-Cookie', cookie);
+    return c.redirect(url, 302);
+  });
   return [
-    endpoint(routes.start, async c => {
-      const { tenant_id } = c.req.valid('param');
-      const { provider } = await enterPortal(deps, tenant_id);
-      if (!portal.issuers || !provider) throw noTenant();
-      const { url, cookie } = await portal.issuers.start(ownerOf(tenant_id), clientOf(portal, provider), {
-        redirectUri: redirectUriOf(portal, tenant_id),
-        returnTo: `/portal/${tenant_id}`,
-      });
-      c.header('Set-Cookie', cookie);
-      return c.redirect(url, 302);
-    }),
+    ...withProblems([start], portal.issuers?.problems ?? []),
     endpoint(routes.callback, async c => {
       const { tenant_id } = c.req.valid('param');
       const page = new URL(`/portal/${tenant_id}`, portal.publicUrl);
@@ -195,7 +201,7 @@ export function createProviderSignInRoutes(deps: Deps) {
         });
         cookies.set(c, tenant_id, session.cookie, session.cookieS);
         if (isNew)
-          await record(deps, c, account_id, {
+          await recordLine(deps, c, account_id, {
             via: 'openid',
             credentialId: user_id,
             action: routes.callback.operationId,

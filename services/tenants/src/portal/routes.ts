@@ -1,7 +1,6 @@
-import { empty, endpoint, json, route } from '@stak/http';
+import { empty, endpoint, json, recordLine, route } from '@stak/http';
 import { z } from 'zod';
-import { enterTenant } from '../access/gate.ts';
-import { record } from '../audit.ts';
+import { enteredTenant } from '../access/gate.ts';
 import type { PortalDeps, Service } from '../deps.ts';
 import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
@@ -15,7 +14,7 @@ import { refreshSession, type SignedIn, signOut, startSession } from './sessions
 import { enterPortal, finishSignIn, readPortal, requestSignIn } from './sign-in.ts';
 
 const tags = ['tenants'] as string[];
-const open = { auth: 'public', tags } as const;
+const open = { auth: 'public', tags, tenant: 'handler', mcp: false } as const;
 const params = z.strictObject({ tenant_id: tenantId });
 const base = '/v1/portal/{tenant_id}';
 const perAddress = (name: string, limit: number) =>
@@ -40,6 +39,7 @@ const routes = {
     operationId: 'tenants.getPortal',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
     summary: 'Get the appearance of a portal',
     description: 'For tenants whose users can sign in by themselves. Other tenants return 404.',
     request: { params },
@@ -53,6 +53,7 @@ const routes = {
     operationId: 'tenants.requestSignIn',
     reaches: 'mail',
     audit: false,
+    stores: 'access',
     summary: 'Request a code to sign in to the portal',
     description:
       'Mails a code and a link if a user of the tenant has this address. The response is the same for every address. The code only works together with `attempt`; the link works for anyone who has it.',
@@ -76,6 +77,7 @@ const routes = {
     operationId: 'tenants.signIn',
     reaches: 'nothing',
     audit: false,
+    stores: 'access',
     summary: 'Sign in to the portal with a mailed code or link',
     description: 'Returns a short-lived token, and sets an HttpOnly cookie for `refreshSession`.',
     request: { params, body: json(proofShape) },
@@ -95,7 +97,10 @@ const routes = {
     operationId: 'tenants.joinPortal',
     reaches: 'nothing',
     audit: false,
+    stores: 'access',
     summary: 'Accept an invitation and sign in',
+    description:
+      'Makes the holder of the invitation a user of the tenant and signs them in, as `tenants.signIn` does.',
     request: { params, body: json(acceptedInvitation) },
     responses: { 201: json(sessionShape, 'Signed in') },
     problems: [
@@ -117,6 +122,7 @@ const routes = {
     operationId: 'tenants.refreshSession',
     reaches: 'nothing',
     audit: false,
+    stores: 'access',
     summary: 'Refresh a portal session',
     description:
       'Exchanges the cookie for a new one and returns a new token. Using a cookie twice ends the session.',
@@ -132,6 +138,7 @@ const routes = {
     operationId: 'tenants.signOut',
     reaches: 'nothing',
     audit: false,
+    stores: 'access',
     summary: 'Sign out of the portal',
     description: 'Revokes the tokens of the session.',
     request: { params },
@@ -148,7 +155,11 @@ const routes = {
     operationId: 'tenants.getPortalUser',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'path',
+    mcp: false,
     summary: 'Get the signed-in user and what they can do in the portal',
+    description: 'Returns the user of the token, the looks of the portal and the inboxes of the tenant.',
     request: { params },
     responses: {
       200: json(
@@ -171,7 +182,6 @@ const routes = {
         }),
       ),
     },
-    problems: ['tenants.not_found', 'tenants.suspended'],
   }),
   change: route({
     auth: 'endUser',
@@ -183,10 +193,14 @@ const routes = {
     operationId: 'tenants.updatePortalUser',
     reaches: 'nothing',
     audit: false,
+    stores: 'body',
+    tenant: 'path',
+    mcp: false,
     summary: 'Change your own name',
+    description: 'Changes the name of the user of the token.',
     request: { params, body: json(z.strictObject({ display_name: displayText })) },
     responses: { 200: json(z.strictObject({ display_name: z.string(), version: z.int() })) },
-    problems: ['tenants.not_found', 'tenants.suspended', 'tenants.user_not_found'],
+    problems: ['tenants.user_not_found'],
   }),
 };
 
@@ -224,7 +238,7 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
       if (!body.token.startsWith(`${tenant_id}.`)) throw noInvitationHere();
       await enterPortal(deps, tenant_id);
       const { user, invitation, account_id } = await acceptInvitation(deps, body);
-      await record(deps, c, account_id, {
+      await recordLine(deps, c, account_id, {
         via: 'invitation',
         credentialId: invitation.invitation_id,
         action: routes.join.operationId,
@@ -251,7 +265,7 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
     }),
     endpoint(routes.me, async c => {
       const principal = c.get('principal');
-      const entered = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const entered = enteredTenant(c);
       const { tenant_id } = entered;
       const [{ portal }, found, inboxes] = await Promise.all([
         readPortal(deps, entered),
@@ -278,7 +292,7 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
     }),
     endpoint(routes.change, async c => {
       const principal = c.get('principal');
-      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const { display_name, version } = await patchUser(
         deps,
         tenant_id,

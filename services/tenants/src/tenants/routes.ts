@@ -11,7 +11,7 @@ import {
 } from '@stak/http';
 import { z } from 'zod';
 import { manageScope, refuseFields } from '../access/admins.ts';
-import { type EnteredTenant, enterTenant } from '../access/gate.ts';
+import { type EnteredTenant, enteredTenant } from '../access/gate.ts';
 import type { Service } from '../deps.ts';
 import { deleteTenant } from '../erasure/erasures.ts';
 import { erasureShape, jsonSchema, newTenant, tenantId, tenantPatch, tenantShape } from '../schema.ts';
@@ -27,10 +27,14 @@ import {
 } from './settings.ts';
 import { createTenant, listTenants, patchTenant } from './tenants.ts';
 
-const account = { auth: 'account', tags: ['tenants'] as string[] } as const;
-const managed = { auth: 'user', endUserScope: manageScope, tags: ['tenants'] as string[] } as const;
+const account = { auth: 'account', tags: ['tenants'] as string[], mcp: false } as const;
+const managed = {
+  auth: 'user',
+  endUserScope: manageScope,
+  tags: ['tenants'] as string[],
+  mcp: false,
+} as const;
 const params = z.strictObject({ tenant_id: tenantId });
-const gate = ['tenants.not_found', 'tenants.suspended'];
 const onePath = '/v1/tenants/{tenant_id}';
 
 const routes = {
@@ -41,6 +45,8 @@ const routes = {
     operationId: 'tenants.create',
     reaches: 'nothing',
     audit: true,
+    stores: 'body',
+    tenant: 'none',
     scope: 'write',
     idempotent: true,
     summary: 'Create a tenant',
@@ -56,8 +62,12 @@ const routes = {
     operationId: 'tenants.list',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'none',
+    mcp: 'reads',
     scope: 'read',
     summary: 'List your tenants',
+    description: 'Returns the tenants of the account, oldest first.',
     request: { query: pageQuery() },
     responses: { 200: json(pageOf(tenantShape)) },
     problems: ['http.cursor_refused'],
@@ -69,11 +79,13 @@ const routes = {
     operationId: 'tenants.get',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'path-suspended-too',
     scope: 'read',
     summary: 'Get a tenant',
+    description: 'Returns a tenant of the account.',
     request: { params },
     responses: { 200: json(tenantShape) },
-    problems: ['tenants.not_found'],
   }),
   patch: route({
     ...account,
@@ -82,12 +94,15 @@ const routes = {
     operationId: 'tenants.update',
     reaches: 'nothing',
     audit: true,
+    stores: 'edit',
+    tenant: 'path-suspended-too',
     scope: 'admin',
     conditional: 'optional',
     summary: 'Rename, activate or suspend a tenant',
+    description: 'Changes the name or the status of a tenant. A suspended tenant’s users are refused.',
     request: { params, body: json(tenantPatch) },
     responses: { 200: json(tenantShape) },
-    problems: ['tenants.not_found', 'tenants.status_refused'],
+    problems: ['tenants.status_refused'],
   }),
   delete: route({
     ...account,
@@ -96,6 +111,8 @@ const routes = {
     operationId: 'tenants.delete',
     reaches: 'nothing',
     audit: true,
+    stores: 'deletes',
+    tenant: 'handler',
     scope: 'admin',
     summary: 'Delete a tenant and everything in it',
     description:
@@ -111,11 +128,13 @@ const routes = {
     operationId: 'tenants.getSettings',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'path-suspended-too',
     scope: 'read',
     summary: 'Get the settings',
+    description: 'Returns the settings of a tenant: model, channels, skills and limits.',
     request: { params },
     responses: { 200: json(settingsShape) },
-    problems: ['tenants.not_found'],
   }),
   putSettings: route({
     ...account,
@@ -124,13 +143,15 @@ const routes = {
     operationId: 'tenants.replaceSettings',
     reaches: 'nothing',
     audit: true,
+    stores: 'body',
+    tenant: 'path',
     scope: 'write',
     conditional: 'required',
     summary: 'Replace the settings',
     description: 'Fields that you leave out get their default. Undocumented fields are kept as they are.',
     request: { params, body: json(settingsBody) },
     responses: { 200: json(settingsShape) },
-    problems: [...gate, 'tenants.too_large', 'tenants.settings_refused'],
+    problems: ['tenants.too_large', 'tenants.settings_refused'],
   }),
   patchSettings: route({
     ...managed,
@@ -139,6 +160,8 @@ const routes = {
     operationId: 'tenants.updateSettings',
     reaches: 'nothing',
     audit: true,
+    stores: 'body',
+    tenant: 'path',
     scope: 'write',
     conditional: 'required',
     summary: 'Change some settings',
@@ -146,7 +169,7 @@ const routes = {
       'A merge patch (RFC 7396): `null` resets a field to its default. An admin of the tenant can change how the agent and the portal behave, but not what the account pays for.',
     request: { params, body: json(settingsPatch) },
     responses: { 200: json(settingsShape) },
-    problems: [...gate, 'tenants.too_large', 'tenants.settings_refused', 'tenants.admin_refused'],
+    problems: ['tenants.too_large', 'tenants.settings_refused', 'tenants.admin_refused'],
   }),
   getSchema: route({
     ...account,
@@ -155,11 +178,14 @@ const routes = {
     operationId: 'tenants.getPropertiesSchema',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'path',
     scope: 'read',
     summary: "Get the schema of users' custom properties",
+    description: 'Returns the JSON Schema that custom properties of users must fit.',
     request: { params },
     responses: { 200: json(jsonSchema) },
-    problems: [...gate, 'tenants.schema_not_found'],
+    problems: ['tenants.schema_not_found'],
   }),
   putSchema: route({
     ...account,
@@ -168,6 +194,8 @@ const routes = {
     operationId: 'tenants.putPropertiesSchema',
     reaches: 'nothing',
     audit: true,
+    stores: 'body',
+    tenant: 'path',
     scope: 'admin',
     conditional: 'optional',
     summary: "Define users' custom properties",
@@ -175,7 +203,7 @@ const routes = {
       'JSON Schema 2020-12 without `pattern`, references and `uniqueItems`. Users are validated when they are written.',
     request: { params, body: json(jsonSchema) },
     responses: { 200: json(jsonSchema) },
-    problems: [...gate, 'tenants.schema_refused'],
+    problems: ['tenants.schema_refused'],
   }),
   deleteSchema: route({
     ...account,
@@ -184,11 +212,13 @@ const routes = {
     operationId: 'tenants.deletePropertiesSchema',
     reaches: 'nothing',
     audit: true,
+    stores: 'deletes',
+    tenant: 'path',
     scope: 'admin',
     summary: "Delete the schema of users' custom properties",
+    description: 'Removes the schema: custom properties may hold anything.',
     request: { params },
     responses: { 204: empty() },
-    problems: gate,
   }),
 };
 
@@ -216,14 +246,12 @@ export const createTenantRoutes = (deps: Service) =>
       return c.json(await answerPage(principal, c.req.valid('query'), read, show), 200);
     }),
     endpoint(routes.get, async c => {
-      const { tenant_id } = c.req.valid('param');
-      const entered = await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
+      const entered = enteredTenant(c);
       c.header('ETag', etagOf(entered.version));
       return c.json(show(entered), 200);
     }),
     endpoint(routes.patch, async c => {
-      const { tenant_id } = c.req.valid('param');
-      const entered = await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
+      const entered = enteredTenant(c);
       const changed = await patchTenant(deps, entered, c.req.valid('json'), expectedVersion(c));
       c.header('ETag', etagOf(changed.version));
       return c.json(show(changed), 200);
@@ -236,13 +264,12 @@ export const createTenantRoutes = (deps: Service) =>
       return c.json(job, 202);
     }),
     endpoint(routes.getSettings, async c => {
-      const { tenant_id } = c.req.valid('param');
-      const entered = await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
+      const entered = enteredTenant(c);
       c.header('ETag', etagOf(entered.settings_version));
       return c.json(entered.settings, 200);
     }),
     endpoint(routes.putSettings, async c => {
-      const entered = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const entered = enteredTenant(c);
       const body = c.req.valid('json');
       const { settings, version } = await replaceSettings(deps, entered, body, expectedVersion(c));
       c.header('ETag', etagOf(version));
@@ -250,7 +277,7 @@ export const createTenantRoutes = (deps: Service) =>
     }),
     endpoint(routes.patchSettings, async c => {
       const principal = c.get('principal');
-      const entered = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const entered = enteredTenant(c);
       const body = c.req.valid('json');
       refuseFields(principal, body, isForAdmins);
       if (principal.kind === 'endUser') refuseAccountSkills(deps, entered.settings, body);
@@ -259,19 +286,19 @@ export const createTenantRoutes = (deps: Service) =>
       return c.json(settings, 200);
     }),
     endpoint(routes.getSchema, async c => {
-      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const { schema, version } = await getSchema(deps, tenant_id);
       c.header('ETag', etagOf(version));
       return c.json(schema, 200);
     }),
     endpoint(routes.putSchema, async c => {
-      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const { schema, version } = await putSchema(deps, tenant_id, c.req.valid('json'), expectedVersion(c));
       c.header('ETag', etagOf(version));
       return c.json(schema, 200);
     }),
     endpoint(routes.deleteSchema, async c => {
-      const { tenant_id } = await enterTenant(deps, c.get('principal'), c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       await deleteSchema(deps, tenant_id);
       return c.body(null, 204);
     }),

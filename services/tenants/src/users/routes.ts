@@ -14,7 +14,7 @@ import {
 } from '@stak/http';
 import { z } from 'zod';
 import { manageScope, refuseFields } from '../access/admins.ts';
-import { enterTenant } from '../access/gate.ts';
+import { enteredTenant } from '../access/gate.ts';
 import type { Service } from '../deps.ts';
 import type { Eraser } from '../erasure/erasers.ts';
 import { eraseUser } from '../erasure/erasures.ts';
@@ -42,11 +42,16 @@ import {
   type User,
 } from './users.ts';
 
-const account = { auth: 'account', tags: ['tenants'] as string[] } as const;
-const managed = { auth: 'user', endUserScope: manageScope, tags: ['tenants'] as string[] } as const;
+const account = { auth: 'account', tags: ['tenants'] as string[], mcp: false } as const;
+const managed = {
+  auth: 'user',
+  endUserScope: manageScope,
+  tags: ['tenants'] as string[],
+  tenant: 'path',
+  mcp: false,
+} as const;
 const params = z.strictObject({ tenant_id: tenantId });
 const userParams = params.extend({ user_id: userId });
-const gate = ['tenants.not_found', 'tenants.suspended'];
 const listPath = '/v1/tenants/{tenant_id}/users';
 const onePath = `${listPath}/{user_id}` as const;
 const uniqueness = ['tenants.email_taken', 'tenants.identity_taken', 'tenants.properties_refused'];
@@ -70,18 +75,14 @@ const routes = {
     operationId: 'tenants.createUser',
     reaches: 'nothing',
     audit: true,
+    stores: 'body',
     scope: 'write',
     idempotent: true,
     summary: 'Create a user',
+    description: 'Creates a user of the tenant.',
     request: { params, body: json(newUser) },
     responses: { 201: json(userShape, 'The new user') },
-    problems: [
-      ...gate,
-      ...uniqueness,
-      'tenants.user_exists',
-      'tenants.user_limit_reached',
-      'tenants.admin_refused',
-    ],
+    problems: [...uniqueness, 'tenants.user_exists', 'tenants.user_limit_reached', 'tenants.admin_refused'],
   }),
   list: route({
     ...managed,
@@ -90,12 +91,14 @@ const routes = {
     operationId: 'tenants.listUsers',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    mcp: 'reads',
     scope: 'read',
     summary: 'List users, or find one',
     description: 'With `email`, or with `channel` and `identity`, returns the one matching user, if any.',
     request: { params, query: usersQuery },
     responses: { 200: json(pageOf(userShape)) },
-    problems: [...gate, 'http.cursor_refused'],
+    problems: ['http.cursor_refused'],
   }),
   get: route({
     ...account,
@@ -106,12 +109,14 @@ const routes = {
     operationId: 'tenants.getUser',
     reaches: 'nothing',
     audit: false,
+    stores: 'nothing',
+    tenant: 'path',
     scope: 'read',
     summary: 'Get a user',
     description: 'End users can only read themselves.',
     request: { params: userParams },
     responses: { 200: json(userShape) },
-    problems: [...gate, 'tenants.user_not_found'],
+    problems: ['tenants.user_not_found'],
   }),
   patch: route({
     ...managed,
@@ -120,6 +125,7 @@ const routes = {
     operationId: 'tenants.updateUser',
     reaches: 'nothing',
     audit: true,
+    stores: 'body',
     scope: 'write',
     conditional: 'required',
     summary: 'Update a user',
@@ -127,13 +133,7 @@ const routes = {
       'A merge patch (RFC 7396): `null` removes a field. An admin of the tenant cannot change the addresses or identities of others. Another address, or another identity at the provider of the tenant, ends the sessions of the portal: who had the old one may be somebody else.',
     request: { params: userParams, body: json(userPatch) },
     responses: { 200: json(userShape) },
-    problems: [
-      ...gate,
-      ...uniqueness,
-      'tenants.user_not_found',
-      'tenants.too_large',
-      'tenants.admin_refused',
-    ],
+    problems: [...uniqueness, 'tenants.user_not_found', 'tenants.too_large', 'tenants.admin_refused'],
   }),
   delete: route({
     ...managed,
@@ -142,13 +142,14 @@ const routes = {
     operationId: 'tenants.deleteUser',
     reaches: 'nothing',
     audit: true,
+    stores: 'deletes',
     scope: 'write',
     conditional: 'optional',
     summary: 'Remove a user',
     description: "Revokes the user's tokens. Data in other services stays; use the erasure to remove it.",
     request: { params: userParams },
     responses: { 204: empty() },
-    problems: [...gate, 'tenants.user_not_found'],
+    problems: ['tenants.user_not_found'],
   }),
   export: route({
     ...account,
@@ -157,6 +158,8 @@ const routes = {
     operationId: 'tenants.exportUser',
     reaches: 'nothing',
     audit: true,
+    stores: 'line',
+    tenant: 'path-suspended-too',
     scope: 'read',
     summary: 'Export all data of a user',
     description:
@@ -165,7 +168,6 @@ const routes = {
     responses: {
       200: { description: 'Lines of JSON', content: { 'application/x-ndjson': { schema: z.unknown() } } },
     },
-    problems: ['tenants.not_found'],
   }),
   erase: route({
     ...account,
@@ -174,6 +176,8 @@ const routes = {
     operationId: 'tenants.eraseUser',
     reaches: 'nothing',
     audit: true,
+    stores: 'line',
+    tenant: 'path-suspended-too',
     scope: 'admin',
     idempotent: true,
     summary: 'Erase a user in every service',
@@ -181,7 +185,6 @@ const routes = {
       "Revokes the user's tokens at once. The uid need not be a user of the tenant: other services may have data of it.",
     request: { params: userParams },
     responses: { 202: json(erasureShape, 'The erasure job') },
-    problems: ['tenants.not_found'],
   }),
 };
 
@@ -216,7 +219,7 @@ export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
   [
     endpoint(routes.create, async c => {
       const principal = c.get('principal');
-      const entered = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const entered = enteredTenant(c);
       const body = c.req.valid('json');
       // Omitted fields have their defaults here.
       const { channel_identities, ...given } = body;
@@ -229,7 +232,7 @@ export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
     }),
     endpoint(routes.list, async c => {
       const principal = c.get('principal');
-      const { tenant_id } = await enterTenant(deps, principal, c.req.valid('param').tenant_id);
+      const { tenant_id } = c.req.valid('param');
       const query = c.req.valid('query');
       const read = (page: PageRequest) => {
         if (query.email !== undefined) return findByEmail(deps, tenant_id, query.email);
@@ -241,7 +244,6 @@ export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
     endpoint(routes.get, async c => {
       const principal = c.get('principal');
       const { tenant_id, user_id } = c.req.valid('param');
-      await enterTenant(deps, principal, tenant_id);
       const asked = assertOwned(user_id, id => isWithin(principal, id), noUser);
       const found = await getUser(deps, tenant_id, asked);
       c.header('ETag', etagOf(found.version));
@@ -250,7 +252,6 @@ export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
     endpoint(routes.patch, async c => {
       const principal = c.get('principal');
       const { tenant_id, user_id } = c.req.valid('param');
-      await enterTenant(deps, principal, tenant_id);
       const patch = c.req.valid('json');
       refuseFields(principal, patch, name => changedFields.has(name));
       const changed = await patchUser(deps, tenant_id, user_id, patch, expectedVersion(c));
@@ -259,20 +260,18 @@ export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
     }),
     endpoint(routes.delete, async c => {
       const { tenant_id, user_id } = c.req.valid('param');
-      await enterTenant(deps, c.get('principal'), tenant_id);
       await deleteUser(deps, tenant_id, user_id, expectedVersion(c));
       return c.body(null, 204);
     }),
     endpoint(routes.export, async c => {
       const { tenant_id, user_id } = c.req.valid('param');
-      await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
       return new Response(exportUser(deps, tenant_id, user_id), {
         headers: { 'Content-Type': 'application/x-ndjson' },
       }) as never;
     }),
     endpoint(routes.erase, async c => {
       const { tenant_id, user_id } = c.req.valid('param');
-      const { account_id } = await enterTenant(deps, c.get('principal'), tenant_id, { evenSuspended: true });
+      const { account_id } = enteredTenant(c);
       const job = await eraseUser(deps, { tenant_id, account_id, user_id });
       c.header('Location', `/v1/tenants/${tenant_id}/erasures/${job.erasure_id}`);
       return c.json(job, 202);

@@ -12,33 +12,39 @@ import { analyse } from './analytics.ts';
 import { dayOf } from './attempt-counts.ts';
 
 const tags = ['webhooks'];
+const common = { auth: 'account', tenant: 'none', mcp: false, tags } as const;
 const dayMs = 24 * 60 * 60 * 1000;
 
 const routes = {
   analytics: route({
+    ...common,
     method: 'get',
     path: '/v1/webhook-analytics',
     operationId: 'webhooks.analytics',
     reaches: 'nothing',
     audit: false,
-    auth: 'account',
+    stores: 'nothing',
+    mcp: 'reads',
     scope: 'read',
     summary: 'Get events by day and status, the success rate, latencies and the busiest sources',
-    tags,
+    description: 'Returns numbers by day in UTC, of one source or all.',
     request: { query: analyticsQuery },
     responses: { 200: json(analyticsSchema) },
     problems: ['webhooks.source_not_found', 'webhooks.range_too_long'],
   }),
   alerts: route({
+    ...common,
     method: 'get',
     path: '/v1/webhook-alerts',
     operationId: 'webhooks.listAlerts',
     reaches: 'nothing',
     audit: false,
-    auth: 'account',
+    stores: 'nothing',
+    mcp: 'reads',
     scope: 'read',
     summary: 'List the alerts of the last 30 days',
-    tags,
+    description:
+      'Returns failed deliveries, failing destinations and disabled connections of the last 30 days.',
     request: { query: pageQuery() },
     responses: { 200: json(pageOf(alertSchema)) },
   }),

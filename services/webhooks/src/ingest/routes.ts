@@ -11,6 +11,9 @@ const receive = route({
   operationId: 'webhooks.receive',
   reaches: 'nothing',
   audit: false,
+  stores: 'handler',
+  tenant: 'none',
+  mcp: false,
   auth: 'public',
   summary: 'Send a webhook',
   description:
