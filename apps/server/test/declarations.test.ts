@@ -32,7 +32,7 @@ describe('what an operation stores', () => {
     ]);
   });
 
-  it('is always allowed only where an account is kept reachable and safe, or grows', () => {
+  it('is always allowed only where an account is kept reachable and safe, grows, or stops a cost', () => {
     expect(namesWhere(one => hasCaller(one) && one.stores === 'access')).toEqual([
       'accounts.acceptInvitation',
       'accounts.addPasskey',
@@ -57,6 +57,7 @@ describe('what an operation stores', () => {
       'accounts.stepUp',
       'accounts.transferOwnership',
       'accounts.verifyEmail',
+      'agents.cancelAnswer',
     ]);
   });
 
