@@ -30,7 +30,7 @@ export type TasksDeps = {
   // Throws unless the tenant exists, is active and, for an account, belongs to it. Without an answer, the tenant has no
   // account.
   enterTenant(principal: Caller, tenantId: string): Promise<{ readonly account_id: string } | undefined>;
-  // Whether a person is in an account that others use too. Without it, nobody leaves.
+  // Whether a person is in an account, which others may use too. Without it, nobody leaves.
   isMember?(accountId: string, userId: string): Promise<boolean>;
   // The second until which everything that users of a tenant were given has been revoked; -1 if it has not been.
   lastRevokedAt?(tenantId: string): MaybePromise<number>;
