@@ -222,7 +222,7 @@ export const feed = entity(todoKeys, {
   schema: z.object({
     feed_hash: z.string(),
     user_id: z.string(),
-    made_by: z.string().optional().describe('The person who has the address, if an account has several'),
+    made_by: z.string().optional().describe('The person who asked for it, of an account'),
     created_at: seconds,
   }),
   key: { partition: 'FEED#{feed_hash}', sort: 'METADATA' },

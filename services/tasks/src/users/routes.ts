@@ -107,8 +107,7 @@ export function createUserRoutes(deps: Deps) {
     }),
     forCaller(putFeed, async (c, user_id) => {
       const caller = c.get('principal');
-      const madeBy =
-        caller.kind === 'account' && caller.userId !== caller.accountId ? caller.userId : undefined;
+      const madeBy = caller.kind === 'account' ? caller.userId : undefined;
       const { secret, version } = await replaceFeed(deps, user_id, madeBy, expectedVersion(c));
       c.header('ETag', etagOf(version));
       return c.json({ address: `${deps.publicUrl}/v1/tasks/feeds/${secret}.ics` }, 200);
