@@ -3,10 +3,15 @@ import { accessFaults } from './faults/access.ts';
 import { accountFaults } from './faults/accounts.ts';
 import { agentFaults } from './faults/agents.ts';
 import { agentGuardFaults } from './faults/agents-guards.ts';
+import { backupFaults } from './faults/backups.ts';
+import { deliveryFaults } from './faults/deliveries.ts';
+import { engineFaults } from './faults/engine.ts';
 import { guardFaults } from './faults/guards.ts';
 import { inboxFaults } from './faults/inbox.ts';
+import { networkFaults } from './faults/network.ts';
 import { portalFaults } from './faults/portal.ts';
 import { serverFaults } from './faults/server.ts';
+import { serviceGuardFaults } from './faults/services-guards.ts';
 import { streamFaults } from './faults/streams.ts';
 import { tableFaults } from './faults/table.ts';
 import { taskFaults } from './faults/tasks.ts';
@@ -25,4 +30,9 @@ export const faults: readonly Fault[] = [
   ...accountFaults,
   ...portalFaults,
   ...serverFaults,
+  ...backupFaults,
+  ...deliveryFaults,
+  ...engineFaults,
+  ...networkFaults,
+  ...serviceGuardFaults,
 ];
