@@ -16,6 +16,7 @@ const programs = [
   'packages/engine/test/crash/peer-thread.ts',
   'packages/engine/test/crash/store-process.ts',
   'packages/engine/test/crash/writer-process.ts',
+  'packages/engine/test/damage/damage-process.ts',
   'services/lake/test/kill-child.ts',
 ].map(path => join(root, path));
 

@@ -4,6 +4,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createEngine } from '@stak/engine';
+import { seededRandom } from '@stak/kit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { bin, killAll, type Run, stak, start } from './command.ts';
 
@@ -203,3 +205,27 @@ test('a file that is not a store is refused and left alone', async () => {
   expect(stderr).toMatch(/^stak: .+\n$/);
   expect(await readFile(join(path, 'stak.mdb'), 'utf8')).toBe('not a database'.repeat(1000));
 });
+
+test.each([1, 2, 3])(
+  'a file with 64 flipped bits is named, by a check and by a server; seed %i',
+  async seed => {
+    const path = join(folder, `flipped-${seed}`);
+    const file = join(path, 'stak.mdb');
+    const engine = await createEngine({ path });
+    await engine.execute('CreateTable', table);
+    for (let n = 0; n < 100; n++)
+      await engine.client.put({ TableName: 'notes', Item: { pk: `${n}`, text: 'x'.repeat(n) } });
+    await engine.close();
+    const bytes = await readFile(file);
+    const random = seededRandom(seed);
+    for (let n = 0; n < 64; n++) bytes[Math.floor(random() * bytes.length)]! ^= 1 << Math.floor(random() * 8);
+    await writeFile(file, bytes);
+    const checked = await stak('dynamodb', 'check', '--path', path);
+    expect(checked.code).toBe(1); // null after a signal
+    expect(checked.stderr + checked.stdout).toMatch(/damaged|"problemCount": [1-9]/);
+    const server = start('dynamodb', '--port', '0', '--path', path);
+    await Promise.race([once(server.child.stdout!, 'data'), server.code]);
+    server.child.kill('SIGTERM');
+    expect([0, 1]).toContain(await server.code);
+  },
+);

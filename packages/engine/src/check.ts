@@ -4,6 +4,7 @@ import { checkItem } from './check/items.ts';
 import { checkLogRecord, checkNewestRecords } from './check/log.ts';
 import type { Context } from './context.ts';
 import { readSize } from './storage/committer.ts';
+import { checkPages } from './storage/file.ts';
 import { sizeKey, space, tableKey } from './storage/keys.ts';
 import { copyBytes, readMeta } from './storage/store.ts';
 import type { Table } from './storage/table.ts';
@@ -12,9 +13,12 @@ export type { Report } from './check/findings.ts';
 
 const everything = { start: Buffer.from([space.item]), end: Buffer.from([0xff]) };
 
-// Reads the whole store once, in one snapshot, and reports inconsistencies. Nothing is repaired.
+// Reads the whole store once, in one snapshot, and reports inconsistencies. Nothing is repaired. LMDB would trust damaged
+// pages, so only those are reported if there are any.
 export function checkStore(context: Context): Report {
   const check = beginCheck(context);
+  for (const { page, message } of checkPages(context.store.file)) check.addPage(page, message);
+  if (check.report.problemCount > 0) return check.report;
   for (const { key, value } of context.store.range(everything, copyBytes)) checkRecord(check, key, value);
   checkNewestRecords(check);
   for (const table of context.catalog.list()) checkTable(check, table);

@@ -16,7 +16,7 @@ import type { PartitionUsage } from './partition-usage.ts';
 import { hasLivePeer, joinPeers, type Peers } from './peers.ts';
 import { createPrepared } from './prepared/prepared.ts';
 import { stats } from './stats.ts';
-import { createCatalog } from './storage/catalog.ts';
+import { type Catalog, createCatalog } from './storage/catalog.ts';
 import { createCommitter, type Tx } from './storage/committer.ts';
 import { makeFolder, StoreError, storeExists } from './storage/file.ts';
 import { metaKey } from './storage/keys.ts';
@@ -82,8 +82,10 @@ export async function createEngine(options: EngineOptions) {
   const { path, clock = Date, readOnly = false } = options;
   const sweepIntervalMs = readOnly ? 0 : (options.sweepIntervalMs ?? 30_000);
   const onError = options.onError ?? ((error, work) => process.emitWarning(error, { detail: work }));
-  const store = await openChecked(path, { mayCreate: options.create !== false && !readOnly, readOnly });
-  const catalog = createCatalog(store);
+  const { store, catalog } = await openChecked(path, {
+    mayCreate: options.create !== false && !readOnly,
+    readOnly,
+  });
   const journal =
     path === ':memory:'
       ? undefined
@@ -279,14 +281,16 @@ export async function createEngine(options: EngineOptions) {
 async function openChecked(
   path: string,
   { mayCreate, readOnly }: { mayCreate: boolean; readOnly: boolean },
-): Promise<Store> {
+): Promise<{ store: Store; catalog: Catalog }> {
   if (!mayCreate && path !== ':memory:' && !storeExists(path))
     throw new StoreError(`there is no store in ${path}`);
   if (path !== ':memory:') await recoverIfNeeded(path);
   const store = openStore(path);
   try {
-    await claimFormat(store, !readOnly);
-    return store;
+    await claimFormat(store, { mayWrite: !readOnly, isServed: () => hasLivePeer(path) });
+    const catalog = createCatalog(store);
+    catalog.list(); // a damaged description is reported before anything runs
+    return { store, catalog };
   } catch (error) {
     await store.close();
     throw error instanceof StoreError

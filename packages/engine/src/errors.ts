@@ -24,6 +24,17 @@ export class DynamoError extends Error {
 export const validationError = (message: string): DynamoError =>
   new DynamoError('ValidationException', message);
 
+// DynamoDB checks values in one of two places, with different words: `current` for operations that were moved in 2026.
+// https://github.com/paritysuite/dynamodb-conformance has what it answered, region by region.
+export class ValueError extends DynamoError {
+  readonly current: string;
+
+  constructor(message: string, current = message) {
+    super('ValidationException', message);
+    this.current = current;
+  }
+}
+
 export const serializationError = (message: string): DynamoError =>
   new DynamoError('SerializationException', message);
 
@@ -47,3 +58,22 @@ export const internalError = (message: string): DynamoError =>
 // Amazon has no such error. Nothing was written, which an internal error would leave open.
 export const storeFull = (message: string): DynamoError =>
   new DynamoError('StoreFullException', message, {}, 507);
+
+// Neither has Amazon an error for what a disk has changed. The key is added where it is known.
+export class ItemDamage extends DynamoError {
+  readonly key: Uint8Array | undefined;
+
+  constructor(key?: Uint8Array) {
+    const at = key ? ` (key ${Buffer.from(key).toString('hex')})` : '';
+    super(
+      'InternalServerError',
+      `A stored item is damaged${at}: its bytes are not those that were written. ` +
+        '`stak dynamodb check` names what is damaged; restore a backup',
+      {},
+      500,
+    );
+    this.key = key;
+  }
+}
+
+export const itemDamaged = (): DynamoError => new ItemDamage();

@@ -252,7 +252,7 @@ describe('a file that is not a store of ours', () => {
     'with a few bytes': [/is not a Stak store/, file => writeFile(file, 'x')],
     'cut in the middle': [/is cut short/, file => truncate(file, 24 * 1024)],
     'cut in the first page': [/is not a Stak store/, file => truncate(file, 4000)],
-    'of a later format': [/has format 3/, setLaterFormat],
+    'of a later format': [/has format 4/, setLaterFormat],
   };
 
   for (const [name, [message, change]] of Object.entries(damage)) {
@@ -276,7 +276,7 @@ describe('a file that is not a store of ours', () => {
 
   async function setLaterFormat(): Promise<void> {
     const store = openStore(folder);
-    await store.commit(() => store.put(metaKey('format'), encodeJson(3)));
+    await store.commit(() => store.put(metaKey('format'), encodeJson(4)));
     await store.close();
   }
 });

@@ -299,12 +299,12 @@ test('tags are added, replaced and removed, whatever their names', async () => {
   const tags = async () => (await call(engine, 'ListTagsOfResource', { ResourceArn })).Tags;
   const Tags = [
     { Key: 'env', Value: 'live' },
-    { Key: '__proto__', Value: 'x' },
+    { Key: '__proto__', Value: 'ключ é 表 +-=._:/@' },
   ];
   await call(engine, 'TagResource', { ResourceArn, Tags });
   expect(await tags()).toEqual(Tags);
   await call(engine, 'UntagResource', { ResourceArn, TagKeys: ['env', 'unknown'] });
-  expect(await tags()).toEqual([{ Key: '__proto__', Value: 'x' }]);
+  expect(await tags()).toEqual([{ Key: '__proto__', Value: 'ключ é 表 +-=._:/@' }]);
   const many = Array.from({ length: 50 }, (_, i) => ({ Key: `t${i}`, Value: '' }));
   await expect(call(engine, 'TagResource', { ResourceArn, Tags: many })).rejects.toMatchObject({
     name: 'ValidationException',
@@ -369,6 +369,11 @@ test.each([
     Array.from({ length: 51 }, (_, i) => tag(`k${i}`, '')),
     'Number of Tags exceed the current limit for the provided ResourceArn',
   ],
+  [[tag('a', 'x,y')], 'The Tag Value provided is invalid, Value: x,y'],
+  [[tag('#a', '')], 'The Tag Key provided is invalid, Key: #a'],
+  [[tag('', 'a')], 'The Tag Key provided is invalid, Key: '],
+  [[tag('k'.repeat(129), 'a')], 'The Tag Key provided is invalid, Key: kkk'],
+  [[{ Key: 'a' }], 'The Tag Value provided is invalid, Value: null'],
 ])('tags are refused as DynamoDB does, case %#', async (Tags, message) => {
   await expect(call(engine, 'CreateTable', hashTable('orders', { Tags }))).rejects.toThrow(message);
 });

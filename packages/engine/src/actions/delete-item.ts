@@ -1,6 +1,7 @@
 import { writeUsage } from '../capacity.ts';
 import { type Context, submitOnTable, type View } from '../context.ts';
 import { type DeleteItemInput, validateDeleteItem } from '../validation/delete-item.ts';
+import { inEnvelope } from '../validation/envelope.ts';
 import { bindGuard } from './guard.ts';
 import { itemCollectionMetrics } from './item-collection.ts';
 import { capacityOf } from './response.ts';
@@ -8,7 +9,7 @@ import { applyDecision, decide, planDelete } from './write-plan.ts';
 
 export async function deleteItem<T>(context: Context, input: DeleteItemInput, view: View<T>) {
   validateDeleteItem(input);
-  const guard = bindGuard(input);
+  const guard = inEnvelope(() => bindGuard(input), { announcesUnused: true });
   return submitOnTable(context, input.TableName, table => {
     const plan = planDelete(table, input.Key, guard);
     return tx => {

@@ -9,7 +9,7 @@ import { applyDecision, decide, planPut } from './write-plan.ts';
 
 export async function putItem<T>(context: Context, input: PutItemInput, view: View<T>) {
   validatePutItem(input);
-  const guard = inEnvelope(() => bindGuard(input));
+  const guard = inEnvelope(() => bindGuard(input), { announcesUnused: true });
   return submitOnTable(context, input.TableName, table => {
     const plan = planPut(table, input.Item, guard);
     return tx => {

@@ -4,9 +4,9 @@ import { parseArn } from '../tables/arns.ts';
 import * as unsupported from '../validation/unsupported.ts';
 import { backedUpTable } from './continuous-backups.ts';
 
-// The engine backs up whole stores (`engine.backup`), reads no buckets and has one region. Requests for backups,
-// exports, imports or global tables get DynamoDB's error for a missing resource, which callers can handle; lists are
-// empty.
+// The engine backs up whole stores (`engine.backup`), reads no buckets, has one region and no vector indexes. Requests
+// for backups, exports, imports, bulk operations, vector searches or global tables get DynamoDB's error for a missing
+// resource, which callers can handle; lists are empty.
 
 export function createBackup(context: Context, input: unsupported.CreateBackupInput): never {
   unsupported.validateCreateBackup(input);
@@ -82,14 +82,34 @@ export function importTable(_: Context, input: object): never {
   throw new DynamoError('LimitExceededException', 'Imports from S3 are not available here: the limit is 0');
 }
 
-const listOf = (name: string) => (_: Context, input: object) => {
-  unsupported.validateListing(input);
+const listOf = (name: string, validate: (input: unknown) => void) => (_: Context, input: object) => {
+  validate(input);
   return { [name]: [] };
 };
-export const listBackups = listOf('BackupSummaries');
-export const listExports = listOf('ExportSummaries');
-export const listImports = listOf('ImportSummaryList');
-export const listGlobalTables = listOf('GlobalTables');
+export const listBackups = listOf('BackupSummaries', unsupported.validateListBackups);
+export const listExports = listOf('ExportSummaries', unsupported.validateListExports);
+export const listImports = listOf('ImportSummaryList', unsupported.validateListImports);
+export const listGlobalTables = listOf('GlobalTables', unsupported.validateListGlobalTables);
+export const listBulkOperations = listOf('BulkOperationsSummaryList', unsupported.validateListBulkOperations);
+
+export function startBulkPutItems(context: Context, input: unsupported.StartBulkPutItemsInput): never {
+  unsupported.validateStartBulkPutItems(input);
+  context.catalog.get(input.TableName);
+  throw new DynamoError('LimitExceededException', 'Bulk operations are not available here: the limit is 0');
+}
+
+// DescribeBulkOperation and CancelBulkOperation.
+export function findBulkOperation(_: Context, input: unsupported.BulkOperationInput): never {
+  unsupported.validateBulkOperation(input);
+  throw resourceNotFound(`Requested resource not found: Bulk operation: ${input.BulkOperationArn}`);
+}
+
+// No table has a vector index.
+export function searchVectors(context: Context, input: unsupported.SearchVectorsInput): never {
+  unsupported.validateSearchVectors(input);
+  context.catalog.get(input.TableName);
+  throw validationError(`The table does not have the specified index: ${input.IndexName}`);
+}
 
 // CreateGlobalTable and UpdateGlobalTable, of the version that AWS has deprecated.
 export function changeGlobalTable(_: Context, input: unsupported.GlobalTableInput): never {

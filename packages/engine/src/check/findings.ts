@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { readSequence, type Size } from '../storage/committer.ts';
 import { readKnownIds } from './known-ids.ts';
 
-export type ProblemKind = 'table' | 'item' | 'index' | 'ttl' | 'log' | 'token' | 'size';
+export type ProblemKind = 'page' | 'table' | 'item' | 'index' | 'ttl' | 'log' | 'token' | 'size';
 type Problem = { kind: ProblemKind; table?: string; key: string; message: string };
 
 export type Report = {
@@ -33,10 +33,9 @@ export function beginCheck(context: Context) {
     problems: [],
   };
 
-  function add(kind: ProblemKind, key: Uint8Array, message: string, table?: string): void {
+  function note(problem: Problem): void {
     report.problemCount++;
-    if (report.problems.length === describedProblems) return;
-    report.problems.push({ kind, key: Buffer.from(key).toString('hex'), message, ...(table && { table }) });
+    if (report.problems.length < describedProblems) report.problems.push(problem);
   }
 
   return {
@@ -49,7 +48,10 @@ export function beginCheck(context: Context) {
     // The newest change record of each item: log key by item key.
     newest: new Map<string, Buffer>(),
     report,
-    add,
+    // The key of a page is its number in the file.
+    addPage: (page: number, message: string): void => note({ kind: 'page', key: `${page}`, message }),
+    add: (kind: ProblemKind, key: Uint8Array, message: string, table?: string): void =>
+      note({ kind, key: Buffer.from(key).toString('hex'), message, ...(table && { table }) }),
   };
 }
 

@@ -42,6 +42,8 @@ function read(shape: Shape, json: unknown, site: Site): unknown {
       return readInteger(json, shape.kind);
     case 'boolean':
       return readBoolean(shape, json, site);
+    case 'refused':
+      return json;
     case 'value':
       if (!isRecord(json)) throw typeMismatch(shape, json, site);
       return readValue(json, 1);

@@ -114,7 +114,7 @@ export function restoreStore(path: string): Restoring {
       await flush();
       store.refresh();
       if (readMeta(store, 'format') === undefined) throw new StoreError('the restored files are not a store');
-      await claimFormat(store);
+      await claimFormat(store, { mayWrite: true, isServed: async () => false });
       await store.commit(() => {
         for (const name of ownFacts) store.remove(metaKey(name));
         saveSequence(store, readSequence(store) + sequenceStep);

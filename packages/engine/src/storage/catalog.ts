@@ -1,7 +1,7 @@
 import { resourceNotFound } from '../errors.ts';
 import type { Tx } from './committer.ts';
 import { metaKey, prefixRange, space, tableKey } from './keys.ts';
-import { type Decode, encodeJson, type Store } from './store.ts';
+import { decodeText, encodeJson, parseText, type Store } from './store.ts';
 import type { Table } from './table.ts';
 
 // The tables of the store, kept in memory. Another process may change them, so every look-up first compares a
@@ -9,7 +9,6 @@ import type { Table } from './table.ts';
 
 const versionKey = metaKey('catalog');
 const decodeVersion = (bytes: Buffer): number => bytes.readUInt32BE(0);
-const decodeText: Decode<string> = (bytes, end) => bytes.toString('utf8', 0, end);
 
 export type Catalog = ReturnType<typeof createCatalog>;
 
@@ -25,7 +24,7 @@ export function createCatalog(store: Store) {
     if (current === version) return;
     const next = new Map<string, Table>();
     for (const { value: text } of store.range(prefixRange(Buffer.from([space.table])), decodeText))
-      next.set(text, byText.get(text) ?? (JSON.parse(text) as Table));
+      next.set(text, byText.get(text) ?? (parseText(text) as Table));
     byText = next;
     tables = new Map([...next.values()].map(table => [table.name, table]));
     byId = new Map([...next.values()].map(table => [table.id, table]));

@@ -133,4 +133,33 @@ describe('a plain item', () => {
   ])('is not one with %s', (_, native) => {
     expect(encodePlain(native)).toBeUndefined();
   });
+
+  it('is refused when any of its bits has changed', () => {
+    const whole = bagOf([
+      ['pk', { S: 'ä' }],
+      ['n', { N: '12' }],
+      ['tags', { SS: ['x'] }],
+    ]);
+    const bytes = encodeItem(whole, itemSize(whole));
+    for (let bit = 0; bit < 8 * bytes.length; bit++) {
+      const changed = Buffer.from(bytes);
+      changed[bit >> 3]! ^= 1 << (bit % 8);
+      expect(() => decodeItem(changed)).toThrow('A stored item is damaged');
+      expect(() => decodeNative(changed)).toThrow('A stored item is damaged');
+    }
+    for (let end = 0; end < bytes.length; end++)
+      expect(() => decodeItem(bytes.subarray(0, end))).toThrow('A stored item is damaged');
+  });
+
+  it('is read as an earlier version stored it, without a checksum', () => {
+    const text = Buffer.from('{"pk":"a","n":12.5}');
+    const bytes = Buffer.concat([Buffer.from([2, 9, 0, 0, 0]), text]);
+    expect(decodeItem(bytes)).toEqual(
+      bagOf([
+        ['pk', { S: 'a' }],
+        ['n', { N: '12.5' }],
+      ]),
+    );
+    expect(decodeSize(bytes)).toBe(9);
+  });
 });

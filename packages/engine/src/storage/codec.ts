@@ -1,15 +1,19 @@
+import { itemDamaged } from '../errors.ts';
 import { type AttributeValue, type Item, newItem } from '../values/attribute-value.ts';
 import { type NativeItem, nativeNumber, plainBytes, setOwn } from '../values/marshal.ts';
+import { checksum } from './checksum.ts';
 
-// A stored item: one byte of flags, its DynamoDB size, then JSON. Values that JSON can express are stored as JSON, so
-// that an ordinary item is read back with a single JSON.parse; other values have a tag, an object with one member whose
-// name begins with U+0001.
+// A stored item: one byte of flags, its DynamoDB size, a checksum, then JSON. Values that JSON can express are stored as
+// JSON, so that an ordinary item is read back with a single JSON.parse; other values have a tag, an object with one
+// member whose name begins with U+0001. Items of format 2 and before have no checksum.
 //
 //   { "pk": "a", "n": 12.5, "big": { "\u0001N": "12345678901234567890" }, "tags": { "\u0001SS": ["x"] } }
 
 const tagged = 1; // some value carries a tag
 const ascii = 2; // every byte is one character, which V8 reads faster
-const headerBytes = 5;
+const checked = 4; // a checksum follows the size
+const sumAt = 5;
+const headerBytes = 9;
 
 type Stored = string | number | boolean | null | Stored[] | { [name: string]: Stored };
 type StoredMap = { [name: string]: Stored };
@@ -24,11 +28,16 @@ export function encodeText(text: string, size: number, hasTags: boolean, knownAs
   const length = knownAscii ? text.length : Buffer.byteLength(text);
   const isAscii = length === text.length;
   const bytes = Buffer.allocUnsafe(headerBytes + length);
-  bytes[0] = (hasTags ? tagged : 0) | (isAscii ? ascii : 0);
+  bytes[0] = (hasTags ? tagged : 0) | (isAscii ? ascii : 0) | checked;
   bytes.writeUInt32LE(size, 1);
   bytes.write(text, headerBytes, isAscii ? 'latin1' : 'utf8');
+  bytes.writeUInt32LE(sumOf(bytes, bytes.length), sumAt);
   return bytes;
 }
+
+// The checksum of the text begins with a number of the size and the flags. The factor is odd: no two sizes have the same.
+const sumOf = (bytes: Buffer, end: number): number =>
+  checksum(bytes, headerBytes, end, Math.imul(bytes.readUInt32LE(1), 0x9e3779b1) ^ bytes[0]!);
 
 function storedMap(map: Item, state: { tagged: boolean }): StoredMap {
   const out = newItem() as unknown as StoredMap;
@@ -81,10 +90,25 @@ export const decodeSize = (bytes: Buffer): number => bytes.readUInt32LE(1);
 // Of an item within other bytes. Not a parameter of `decodeSize`, which is passed as a decoder and called with the end.
 export const decodeSizeAt = (bytes: Buffer, start: number): number => bytes.readUInt32LE(start + 1);
 
-const textOf = (bytes: Buffer, end: number): string =>
-  bytes.toString(bytes[0]! & ascii ? 'latin1' : 'utf8', headerBytes, end);
+// What is not as it was written is never returned.
+function textOf(bytes: Buffer, end: number): string {
+  const flags = bytes[0]!;
+  if (flags & checked) {
+    if (end < headerBytes || bytes.readUInt32LE(sumAt) !== sumOf(bytes, end)) throw itemDamaged();
+    return bytes.toString(flags & ascii ? 'latin1' : 'utf8', headerBytes, end);
+  }
+  return bytes.toString(flags & ascii ? 'latin1' : 'utf8', sumAt, end);
+}
 
-const parse = (bytes: Buffer, end: number): StoredMap => JSON.parse(textOf(bytes, end));
+const parse = (bytes: Buffer, end: number): StoredMap => parseText(textOf(bytes, end)) as StoredMap;
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw itemDamaged();
+  }
+}
 
 export const decodeItem = (bytes: Buffer, end = bytes.length): Item => {
   const map = parse(bytes, end);
@@ -96,6 +120,15 @@ export const decodeNative = (bytes: Buffer, end = bytes.length): NativeItem => {
   const map = parse(bytes, end);
   return bytes[0]! & tagged ? (native(map) as NativeItem) : map;
 };
+
+export function isWholeItem(bytes: Buffer, end: number): boolean {
+  try {
+    textOf(bytes, end);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 // The JSON of an item; undefined if some value has a tag, which makes the JSON another one than the item's.
 export const plainJson = (bytes: Buffer, end = bytes.length): string | undefined =>
@@ -129,7 +162,7 @@ export function gatherNative(): Gathering<NativeItem> {
     },
     finish() {
       if (count === 0) return [];
-      const items = JSON.parse(`${text}]`) as StoredMap[];
+      const items = parseText(`${text}]`) as StoredMap[];
       for (const index of withTags) items[index] = native(items[index]!) as StoredMap;
       return items;
     },

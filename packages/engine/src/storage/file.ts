@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readMetaPages } from './meta-page.ts';
+import { findPageDamage, type PageDamage } from './page-check.ts';
 
 /** A store that cannot be opened or restored, with the reason: it is damaged, cut short, or not a store. */
 export class StoreError extends Error {
@@ -30,6 +31,31 @@ export function makeFolder(folder: string): void {
   }
 }
 
+// Opening a large store must not wait for all of it: 16 MB are read within a few hundredths of a second. `check` reads
+// the rest.
+const leafPagesAtOpen = 2048;
+const namedPages = 3;
+
+function refuseDamage(file: string, damage: PageDamage[]): void {
+  if (damage.length === 0) return;
+  const named = damage.slice(0, namedPages).map(({ page, message }) => `page ${page}: ${message}`);
+  const more = damage.length > namedPages ? `; and ${damage.length - namedPages} more` : '';
+  throw new StoreError(
+    `${file} is damaged (${named.join('; ')}${more}): the disk or another program has changed it. Restore a backup`,
+  );
+}
+
+/** What is wrong with the pages of a store's file. One in memory has no name by which it could be opened. */
+export function checkPages(path: string): PageDamage[] {
+  if (!existsSync(path)) return [];
+  const file = openSync(path, 'r');
+  try {
+    return findPageDamage(file, { mostLeafPages: Number.POSITIVE_INFINITY });
+  } finally {
+    closeSync(file);
+  }
+}
+
 // LMDB maps any file it is given and trusts it, so a file that is not a store, or incomplete, must be detected before.
 export function checkStoreFile(folder: string): void {
   if (!storeExists(folder)) return;
@@ -38,12 +64,13 @@ export function checkStoreFile(folder: string): void {
     // LMDB has created the file and was stopped before it wrote anything.
     if (fstatSync(file).size === 0) return;
     const pages = readMetaPages(file);
-    if (!pages) throw new StoreError(`${storeFile(folder)} is not a Stak store`);
+    if (!pages) throw new StoreError(`${storeFile(folder)} is not a Stak store, or its beginning is damaged`);
     // Read last: another process may be extending the file.
     const { size } = fstatSync(file);
     if (pages.every(({ lastPage, pageSize }) => lastPage * pageSize >= size)) {
       throw new StoreError(`${storeFile(folder)} is cut short: restore a backup`);
     }
+    refuseDamage(storeFile(folder), findPageDamage(file, { mostLeafPages: leafPagesAtOpen }));
   } finally {
     closeSync(file);
   }

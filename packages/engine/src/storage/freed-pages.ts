@@ -1,12 +1,10 @@
 import { readSync } from 'node:fs';
+import { flag, head, node } from './page-layout.ts';
 
 // LMDB's list of freed pages, read from its file: a tree whose keys are the numbers of the transactions that freed them.
 // A transaction's entry stays as that transaction wrote it, until no reader needs a state before it and the pages are
 // used again.
 
-const head = { page: 0, txn: 8, flags: 18, lower: 20, pages: 20, bytes: 24 };
-const node = { flags: 4, keyBytes: 6, bytes: 8 };
-const flag = { branch: 0x01, overflow: 0x04, largeData: 0x01 };
 const rootAt = 88; // of this tree, in the page that describes the file
 const noRoot = 0xffff_ffff_ffff_ffffn;
 

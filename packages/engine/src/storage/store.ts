@@ -2,7 +2,9 @@ import type { EventEmitter } from 'node:events';
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { storeFull } from '../errors.ts';
+import { ItemDamage, storeFull } from '../errors.ts';
+import { checksum } from './checksum.ts';
+import { isWholeItem } from './codec.ts';
 import { freeBytes, freeSpace, keepToOwner, makeLockFile, syncFolder, writeWhole } from './disk.ts';
 import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
 import { type KeyRange, metaKey } from './keys.ts';
@@ -12,9 +14,10 @@ import { leaveNoName, memoryFile } from './memory.ts';
 // transaction runs on this thread. By default it is on the disk when it ends; with `flush: false` it is only in the
 // memory of the system, and the journal makes it durable.
 
-// Format 2 has its newest commits in the journal, which a version that knows format 1 only would not apply.
-const formatVersion = 2;
-const upgradableFormat = 1;
+// Format 2 has its newest commits in the journal, which a version that knows format 1 only would not apply. Format 3 has
+// checksums in its items.
+const formatVersion = 3;
+const formatWithoutJournal = 1;
 
 export type Decode<T> = (bytes: Buffer, end: number) => T;
 export type Entry<T> = { key: Buffer; value: T };
@@ -145,7 +148,11 @@ function openReads(openWith: (encoder: Encoder) => Db) {
 
   function get<T>(key: Buffer, as: Decode<T>): T | undefined {
     decode = as;
-    return db.get(key) as T | undefined;
+    try {
+      return db.get(key) as T | undefined;
+    } catch (error) {
+      throw error instanceof ItemDamage ? new ItemDamage(key) : error;
+    }
   }
 
   const iterate = ({ start, end, reverse }: RangeOptions) =>
@@ -182,10 +189,18 @@ function openReads(openWith: (encoder: Encoder) => Db) {
         const next = entries.next();
         if (next.done || !visit(next.value.value as T)) return;
       }
+    } catch (error) {
+      wantsKeys = true;
+      throw error instanceof ItemDamage && !error.key ? new ItemDamage(firstDamaged(options)) : error;
     } finally {
       wantsKeys = true;
       entries.return?.();
     }
+  }
+
+  function firstDamaged(options: RangeOptions): Buffer | undefined {
+    for (const { key, value: isWhole } of range(options, isWholeItem)) if (!isWhole) return key;
+    return undefined;
   }
 
   return { db, get, range, each };
@@ -279,29 +294,68 @@ function openDatabase(file: string, inMemory: boolean, encoder: Encoder): Db {
 
 // ---- the store's own facts
 
-export const decodeJson = (bytes: Buffer, end: number): unknown => JSON.parse(bytes.toString('utf8', 0, end));
-export const encodeJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+// A mark, a checksum, then JSON. Before format 3 it was JSON alone.
+const factMark = 1;
+const factHead = 5;
+
+export function encodeJson(value: unknown): Buffer {
+  const text = JSON.stringify(value);
+  const bytes = Buffer.allocUnsafe(factHead + Buffer.byteLength(text));
+  bytes[0] = factMark;
+  bytes.write(text, factHead);
+  bytes.writeUInt32LE(checksum(bytes, factHead, bytes.length, factMark), 1);
+  return bytes;
+}
+
+export const decodeText: Decode<string> = (bytes, end) => {
+  if (bytes[0] !== factMark) return bytes.toString('utf8', 0, end);
+  if (end < factHead || bytes.readUInt32LE(1) !== checksum(bytes, factHead, end, factMark))
+    throw new StoreError(factDamaged);
+  return bytes.toString('utf8', factHead, end);
+};
+
+export function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new StoreError(factDamaged);
+  }
+}
+
+export const decodeJson: Decode<unknown> = (bytes, end) => parseText(decodeText(bytes, end));
+
+const factDamaged =
+  'the store is damaged: a description of a table, or another fact of its own, is not as it was written. ' +
+  'Restore a backup';
 
 export function readMeta<T>(store: Pick<Store, 'get'>, name: string): T | undefined {
   return store.get(metaKey(name), decodeJson) as T | undefined;
 }
 
-// A new file gets our version, and a file of the version before is upgraded; a file of another version is left
-// unchanged. `mayWrite` is false for a store that is opened for reading only.
-export async function claimFormat(store: Store, mayWrite = true): Promise<void> {
+// A new file gets our version, and a file of an earlier one is upgraded; a file of a later version is left unchanged.
+// `mayWrite` is false for a store that is opened for reading only. `isServed` says whether another process serves the
+// store: one of an earlier version could not read what is written from now on.
+export async function claimFormat(
+  store: Store,
+  { mayWrite, isServed }: { mayWrite: boolean; isServed(): Promise<boolean> },
+): Promise<void> {
   const found = readMeta<number>(store, 'format');
-  if (found === formatVersion || (found === upgradableFormat && !mayWrite)) return;
-  if (found !== undefined && found !== upgradableFormat)
+  const isEarlier = found !== undefined && found >= formatWithoutJournal && found < formatVersion;
+  if (found === formatVersion || (isEarlier && !mayWrite)) return;
+  if (found !== undefined && !isEarlier)
     throw new StoreError(
       `this store has format ${found}; this version of Stak reads format ${formatVersion}. ` +
         'Open it with the version that wrote it, or restore a backup.',
     );
-  // The earlier version would continue to write past the journal.
-  if (found === upgradableFormat && store.hasOtherProcesses())
+  // A version without a journal would continue to write past it, and does not say that it serves the store.
+  const isOpen = found === formatWithoutJournal ? store.hasOtherProcesses() : isEarlier && (await isServed());
+  store.refresh();
+  if (isOpen && readMeta<number>(store, 'format') !== formatVersion)
     throw new StoreError(
       'another process has this store open with an earlier version of Stak: stop it first',
     );
   await store.commit(() => {
-    store.put(metaKey('format'), encodeJson(formatVersion));
+    // As JSON alone: an earlier version has to read the number that it refuses.
+    store.put(metaKey('format'), Buffer.from(JSON.stringify(formatVersion)));
   });
 }

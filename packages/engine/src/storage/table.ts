@@ -26,6 +26,8 @@ export type Index = {
   projection: Projection;
   status: 'CREATING' | 'ACTIVE' | 'DELETING';
   throughput?: Throughput;
+  onDemand?: { read?: number; write?: number };
+  warm?: { read?: number; write?: number };
 };
 
 export type StreamViewType = 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES';
@@ -67,8 +69,10 @@ export type Table = {
   throughput: Throughput;
   onDemandSince?: number;
   onDemand?: { read?: number; write?: number };
+  warm?: { read?: number; write?: number };
   tableClass?: string;
   deletionProtection: boolean;
+  disassociationProtection?: boolean;
   sse?: { enabled: boolean; type?: string; keyArn?: string };
   ttl?: TimeToLive;
   // The newest stream is last; disabled ones stay readable until their records are trimmed.

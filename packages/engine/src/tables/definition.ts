@@ -6,6 +6,7 @@ import type {
   OnDemandThroughputInput,
   ProjectionInput,
   ThroughputInput,
+  WarmThroughputInput,
 } from '../validation/table-members.ts';
 
 // From the request that defines a table to its stored description. The request has been validated.
@@ -29,6 +30,7 @@ export function defineTable(input: CreateTableInput, { newId, uuid, now }: Origi
     throughput: throughputOf(input.ProvisionedThroughput),
     ...(onDemand && { onDemandSince: now }),
     ...(input.OnDemandThroughput && { onDemand: onDemandOf(input.OnDemandThroughput) }),
+    ...(input.WarmThroughput && { warm: warmUnitsOf(input.WarmThroughput) }),
     ...(input.TableClass && { tableClass: input.TableClass }),
     deletionProtection: input.DeletionProtectionEnabled ?? false,
     ...(input.SSESpecification?.Enabled && { sse: encryptionOf(input.SSESpecification) }),
@@ -36,7 +38,7 @@ export function defineTable(input: CreateTableInput, { newId, uuid, now }: Origi
     ...(input.ResourcePolicy && {
       policies: { table: { text: input.ResourcePolicy, revision: String(now) } },
     }),
-    tags: Object.fromEntries((input.Tags ?? []).map(({ Key, Value }) => [Key, Value])),
+    tags: Object.fromEntries((input.Tags ?? []).map(({ Key, Value }) => [Key!, Value!])),
   };
 }
 
@@ -45,6 +47,8 @@ type IndexInput = {
   KeySchema: KeySchemaInput;
   Projection: ProjectionInput;
   ProvisionedThroughput?: ThroughputInput | undefined;
+  OnDemandThroughput?: OnDemandThroughputInput | undefined;
+  WarmThroughput?: WarmThroughputInput | undefined;
 };
 
 export function defineIndex(
@@ -61,6 +65,8 @@ export function defineIndex(
     projection: projectionOf(input.Projection),
     status: 'ACTIVE',
     ...(kind === 'global' && { throughput: throughputOf(input.ProvisionedThroughput) }),
+    ...(input.OnDemandThroughput && { onDemand: onDemandOf(input.OnDemandThroughput) }),
+    ...(input.WarmThroughput && { warm: warmUnitsOf(input.WarmThroughput) }),
   };
 }
 
@@ -93,6 +99,11 @@ const throughputOf = (input: ThroughputInput | undefined): Throughput => ({
 export const onDemandOf = (input: OnDemandThroughputInput): NonNullable<Table['onDemand']> => ({
   read: input.MaxReadRequestUnits,
   write: input.MaxWriteRequestUnits,
+});
+
+export const warmUnitsOf = (input: WarmThroughputInput): NonNullable<Table['warm']> => ({
+  ...(input.ReadUnitsPerSecond != null && { read: input.ReadUnitsPerSecond }),
+  ...(input.WriteUnitsPerSecond != null && { write: input.WriteUnitsPerSecond }),
 });
 
 type EncryptionInput = NonNullable<CreateTableInput['SSESpecification']>;

@@ -11,6 +11,7 @@ import {
   type Table,
   type Throughput,
 } from '../storage/table.ts';
+import { warmOf } from '../validation/warm-throughput.ts';
 import { indexArn, streamArn, tableArn } from './arns.ts';
 
 // A table as DynamoDB describes it. Times are seconds since the epoch, as on the wire.
@@ -53,6 +54,10 @@ export function describe(context: Context, table: Table, status: TableStatus = '
     }),
     ...(table.tableClass && { TableClassSummary: { TableClass: table.tableClass } }),
     DeletionProtectionEnabled: table.deletionProtection,
+    ...(table.disassociationProtection !== undefined && {
+      DisassociationProtectionEnabled: table.disassociationProtection,
+    }),
+    ...(table.warm && { WarmThroughput: describeWarm(table, table) }),
   };
 }
 
@@ -97,9 +102,20 @@ function describeBilling(
       ...(status !== 'CREATING' && { LastUpdateToPayPerRequestDateTime: onDemandSince / 1000 }),
     },
     ...(onDemand && {
-      OnDemandThroughput: { MaxReadRequestUnits: onDemand.read, MaxWriteRequestUnits: onDemand.write },
+      OnDemandThroughput: describeOnDemand(onDemand),
     }),
   };
+}
+
+const describeOnDemand = ({ read, write }: NonNullable<Table['onDemand']>) => ({
+  MaxReadRequestUnits: read,
+  MaxWriteRequestUnits: write,
+});
+
+// It takes effect at once.
+function describeWarm(table: Table, owner: Table | Index) {
+  const { read, write } = warmOf(table, owner);
+  return { ReadUnitsPerSecond: read, WriteUnitsPerSecond: write, Status: 'ACTIVE' };
 }
 
 function describeIndex(context: Context, table: Table, index: Index) {
@@ -124,6 +140,8 @@ function describeGlobalIndex(context: Context, table: Table, index: Index, statu
     IndexStatus: status === 'CREATING' ? status : index.status,
     ...(index.status === 'CREATING' && { Backfilling: true }),
     ProvisionedThroughput: describeThroughput(index.throughput ?? { read: 0, write: 0 }, context.now()),
+    ...(index.onDemand && { OnDemandThroughput: describeOnDemand(index.onDemand) }),
+    ...(index.warm && { WarmThroughput: describeWarm(table, index) }),
   };
 }
 

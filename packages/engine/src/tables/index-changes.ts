@@ -2,7 +2,7 @@ import { DynamoError, resourceNotFound, validationError } from '../errors.ts';
 import { globalIndexes } from '../limits.ts';
 import type { Index, Table } from '../storage/table.ts';
 import type { GlobalSecondaryIndexUpdateInput, UpdateTableInput } from '../validation/update-table.ts';
-import { defineIndex } from './definition.ts';
+import { defineIndex, onDemandOf, warmUnitsOf } from './definition.ts';
 import { updateThroughput } from './settings.ts';
 
 // The indexes after an UpdateTable: a new one begins as CREATING and is filled in the background, a dropped one
@@ -31,6 +31,8 @@ export function updateIndexes(
           Update.ProvisionedThroughput,
           now,
         ),
+        ...(Update.OnDemandThroughput && { onDemand: onDemandOf(Update.OnDemandThroughput) }),
+        ...(Update.WarmThroughput && { warm: { ...index.warm, ...warmUnitsOf(Update.WarmThroughput) } }),
       }));
     }
   }

@@ -2,7 +2,7 @@ import { validationError } from '../errors.ts';
 import type { Table, Throughput } from '../storage/table.ts';
 import type { ThroughputInput } from '../validation/table-members.ts';
 import type { UpdateTableInput } from '../validation/update-table.ts';
-import { encryptionOf, onDemandOf } from './definition.ts';
+import { encryptionOf, onDemandOf, warmUnitsOf } from './definition.ts';
 
 // Applies the changes of UpdateTable other than indexes and streams.
 export function updateSettings(table: Table, input: UpdateTableInput, now: number): Table {
@@ -21,6 +21,9 @@ export function updateSettings(table: Table, input: UpdateTableInput, now: numbe
   if (input.OnDemandThroughput)
     next.onDemand = { ...table.onDemand, ...onDemandOf(input.OnDemandThroughput) };
   if (billing === 'PROVISIONED') delete next.onDemand;
+  if (input.WarmThroughput) next.warm = { ...table.warm, ...warmUnitsOf(input.WarmThroughput) };
+  if (input.DisassociationProtectionEnabled !== undefined)
+    next.disassociationProtection = input.DisassociationProtectionEnabled;
   if (input.SSESpecification) {
     if (input.SSESpecification.Enabled) next.sse = encryptionOf(input.SSESpecification);
     else delete next.sse;

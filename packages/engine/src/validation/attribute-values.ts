@@ -1,15 +1,16 @@
-import { validationError } from '../errors.ts';
+import { ValueError, validationError } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { type AttributeValue, encoded, type Item } from '../values/attribute-value.ts';
 import { compareBytes, compareStrings } from '../values/compare.ts';
 import { compareNumbers, parseNumber } from '../values/number.ts';
 import { byteLength, itemSize } from '../values/size.ts';
-import { echo } from './echo.ts';
+import { echo, maxEchoLength } from './echo.ts';
 import { boolean, list, string } from './shape.ts';
 import { typeMismatch } from './type-mismatch.ts';
 
-export const invalid = (message: string) =>
-  validationError(`One or more parameter values were invalid: ${message}`);
+const invalidValues = 'One or more parameter values were invalid: ';
+export const invalid = (message: string) => validationError(invalidValues + message);
+const invalidSet = (message: string) => new ValueError(invalidValues + message);
 
 const emptyValue = 'Supplied AttributeValue is empty, must contain exactly one of the supported datatypes';
 const severalTypes =
@@ -121,33 +122,60 @@ function checkText(content: unknown): void {
 
 const validateSet = {
   SS(members: unknown[]): void {
-    if (members.length === 0) throw invalid('An string set  may not be empty');
+    if (members.length === 0) throw invalidSet('An string set  may not be empty');
     for (const member of members) checkText(member);
-    if (hasDuplicates(members)) throw invalid(`Input collection ${echo(members)} contains duplicates.`);
+    if (hasDuplicates(members)) {
+      const listed = upToRepeat(members as string[], members as string[], compareStrings).map(text =>
+        JSON.stringify(text),
+      );
+      throw new ValueError(
+        `${invalidValues}Input collection ${echo(members)} contains duplicates.`,
+        `${invalidValues}Input collection ${shortened(`[${listed.join(', ')}]`)} contains duplicates.`,
+      );
+    }
     (members as string[]).sort(compareStrings);
   },
   NS(members: unknown[]): void {
-    if (members.length === 0) throw invalid('An number set  may not be empty');
+    if (members.length === 0) throw invalidSet('An number set  may not be empty');
     for (let i = 0; i < members.length; i++) {
       const member = members[i];
       if (typeof member !== 'string') throw typeMismatch(text, member, 'element');
       members[i] = parseNumber(member);
     }
-    if (hasDuplicates(members)) throw validationError('Input collection contains duplicates');
+    if (hasDuplicates(members)) {
+      const message = 'Input collection contains duplicates';
+      throw new ValueError(message, `${invalidValues}${message}.`);
+    }
     (members as string[]).sort(compareNumbers);
   },
   BS(members: unknown[]): void {
-    if (members.length === 0) throw invalid('Binary sets should not be empty');
+    if (members.length === 0) throw invalidSet('Binary sets should not be empty');
     const keys = members.map(member => {
       if (!(member instanceof Uint8Array)) throw typeMismatch({ kind: 'binary' }, member, 'element');
       return Buffer.from(member.buffer, member.byteOffset, member.byteLength).toString('latin1');
     });
     if (hasDuplicates(keys)) {
-      throw invalid(`Input collection ${echo(members)}of type BS contains duplicates.`);
+      const listed = upToRepeat(members as Uint8Array[], keys, compareBytes).map(
+        member => `"${Buffer.from(member).toString('base64')}"`,
+      );
+      throw new ValueError(
+        `${invalidValues}Input collection ${echo(members)}of type BS contains duplicates.`,
+        `${invalidValues}Input collection ${shortened(`[${listed.join(',')}]`)}of type BS contains duplicates.`,
+      );
     }
     (members as Uint8Array[]).sort(compareBytes);
   },
 };
+
+// As the current layer lists a set: in order up to the first member that is there already, and the rest as it came.
+function upToRepeat<T>(members: readonly T[], keys: readonly string[], compare: (a: T, b: T) => number): T[] {
+  const seen = new Set<string>();
+  const first = keys.findIndex(key => seen.size === seen.add(key).size);
+  return [...members.slice(0, first).sort(compare), ...members.slice(first)].slice(0, maxEchoLength);
+}
+
+const shortened = (text: string): string =>
+  text.length > maxEchoLength ? `${text.slice(0, maxEchoLength)}...]` : text;
 
 function hasDuplicates(members: unknown[]): boolean {
   if (members.length > 8) return new Set(members).size < members.length;

@@ -4,7 +4,7 @@ import { validateAttributes } from './attribute-values.ts';
 import { checkAttributesToGet } from './attributes-to-get.ts';
 import { checkBatchTables } from './batch-tables.ts';
 import { checkConstraints } from './constraints.ts';
-import { enveloped } from './envelope.ts';
+import { enveloped, inCurrentWords } from './envelope.ts';
 import { checkExpressionMix, checkExpressionReferences } from './expression-parameters.ts';
 import * as members from './members.ts';
 import { attributes, boolean, list, map, required, structure, type TypeOf } from './shape.ts';
@@ -55,5 +55,7 @@ function validateRequest(request: KeysAndAttributes): void {
   checkExpressionMix(request, ['ProjectionExpression'], ['AttributesToGet']);
   checkAttributesToGet(request.AttributesToGet);
   checkExpressionReferences(request, ['ProjectionExpression']);
-  for (const key of request.Keys) validateAttributes(key);
+  inCurrentWords(() => {
+    for (const key of request.Keys) validateAttributes(key);
+  });
 }

@@ -79,6 +79,8 @@ function check(shape: Shape, value: unknown, parent: string, label: string, erro
       }
       if (shape.lists) checkListLengths(shape.lists, value as Record<string, unknown>, parent, label, errors);
       return;
+    case 'refused':
+      throw refusal(parent + label, shape.reason);
     case 'structure':
       checkStructure(shape, value, `${parent}${label}.`, errors);
   }
@@ -173,4 +175,11 @@ function checkPattern(pattern: RegExp, value: string, parent: string, label: str
   if (value === '' || pattern.test(value)) return;
   const source = pattern.source.slice(1, -1);
   errors.push(violation(value, parent + label, `Member must satisfy regular expression pattern: ${source}`));
+}
+
+function refusal(path: string, reason: string): DynamoError {
+  const name = path.split('.').at(-1)!;
+  return validationError(
+    `One or more parameter values were invalid: ${name.charAt(0).toUpperCase()}${name.slice(1)} is not supported: ${reason}`,
+  );
 }

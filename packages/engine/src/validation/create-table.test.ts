@@ -235,8 +235,13 @@ const cases: Refusal[] = [
     'an index update without anything',
     'UpdateTable',
     { TableName, GlobalSecondaryIndexUpdates: [{ Update: {} }] },
-    "2 validation errors detected: Value null at 'globalSecondaryIndexUpdates.1.member.update.indexName' failed to satisfy constraint: Member must not be null; " +
-      "Value null at 'globalSecondaryIndexUpdates.1.member.update.provisionedThroughput' failed to satisfy constraint: Member must not be null",
+    "1 validation error detected: Value null at 'globalSecondaryIndexUpdates.1.member.update.indexName' failed to satisfy constraint: Member must not be null",
+  ],
+  [
+    'an index update that changes nothing',
+    'UpdateTable',
+    { TableName, GlobalSecondaryIndexUpdates: [{ Update: { IndexName: 'one' } }] },
+    "1 validation error detected: Value null at 'globalSecondaryIndexUpdates.1.member.update.provisionedThroughput' failed to satisfy constraint: Member must not be null",
   ],
   [
     'provisioned without throughput',

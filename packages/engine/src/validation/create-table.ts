@@ -17,6 +17,7 @@ import { checkPolicy } from './table-extras.ts';
 import { tableMembers } from './table-members.ts';
 import { checkTableNamePresence, newTableName } from './table-name.ts';
 import { checkTags, tag } from './tags.ts';
+import { checkNewWarmThroughput } from './warm-throughput.ts';
 
 const localIndex = structure('LocalSecondaryIndex', {
   IndexName: tableMembers.indexName,
@@ -29,6 +30,8 @@ const globalIndex = structure('GlobalSecondaryIndex', {
   KeySchema: tableMembers.globalKeySchema,
   Projection: tableMembers.projection,
   ProvisionedThroughput: tableMembers.provisionedThroughput,
+  OnDemandThroughput: tableMembers.onDemandThroughput,
+  WarmThroughput: tableMembers.warmThroughput,
 });
 
 export const createTableShape = structure('CreateTableInput', {
@@ -46,6 +49,10 @@ export const createTableShape = structure('CreateTableInput', {
   OnDemandThroughput: tableMembers.onDemandThroughput,
   Tags: list(tag),
   ResourcePolicy: string(),
+  WarmThroughput: tableMembers.warmThroughput,
+  GlobalTableSourceArn: tableMembers.replication,
+  GlobalTableSettingsReplicationMode: tableMembers.replication,
+  VectorIndexes: tableMembers.vectorIndexes,
 });
 export type CreateTableInput = TypeOf<typeof createTableShape>;
 type LocalSecondaryIndexInput = TypeOf<typeof localIndex>;
@@ -60,6 +67,7 @@ export function validateCreateTable(input: CreateTableInput): void {
   if (input.LocalSecondaryIndexes) checkLocalIndexes(input, input.LocalSecondaryIndexes, names);
   if (input.GlobalSecondaryIndexes) checkGlobalIndexes(input, input.GlobalSecondaryIndexes, names);
   checkDefinitionsUsed(input);
+  checkNewWarmThroughput(input);
   checkStream(input.StreamSpecification);
   if (input.Tags) checkTags(input.Tags);
   if (input.ResourcePolicy) checkPolicy(input.ResourcePolicy);

@@ -1,7 +1,7 @@
-import { validationError } from '../errors.ts';
 import { validateAttributes } from './attribute-values.ts';
 import { validateExpected } from './conditions.ts';
 import { checkConstraints } from './constraints.ts';
+import { enveloped, inEnvelope } from './envelope.ts';
 import { checkExpressionMix, checkExpressionReferences } from './expression-parameters.ts';
 import * as members from './members.ts';
 import { attributes, required, structure, type TypeOf } from './shape.ts';
@@ -25,11 +25,16 @@ export type DeleteItemInput = TypeOf<typeof deleteItemShape>;
 export function validateDeleteItem(input: DeleteItemInput): void {
   resolveTableArn(input);
   checkConstraints(deleteItemShape, input);
-  checkExpressionMix(input, ['ConditionExpression'], ['Expected', 'ConditionalOperator']);
-  validateAttributes(input.Key);
-  if (input.ReturnValues && input.ReturnValues !== 'ALL_OLD' && input.ReturnValues !== 'NONE') {
-    throw validationError('ReturnValues can only be ALL_OLD or NONE');
-  }
-  if (input.Expected) validateExpected(input.Expected);
-  checkExpressionReferences(input, ['ConditionExpression']);
+  inEnvelope(
+    () => {
+      checkExpressionMix(input, ['ConditionExpression'], ['Expected', 'ConditionalOperator']);
+      validateAttributes(input.Key);
+      if (input.ReturnValues && input.ReturnValues !== 'ALL_OLD' && input.ReturnValues !== 'NONE') {
+        throw enveloped('ReturnValues can only be ALL_OLD or NONE');
+      }
+      if (input.Expected) validateExpected(input.Expected);
+      checkExpressionReferences(input, ['ConditionExpression']);
+    },
+    { announcesUnused: true },
+  );
 }

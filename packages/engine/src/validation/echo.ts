@@ -1,6 +1,6 @@
 // The part of the request that a message repeats. DynamoDB prints all of it, as Java prints its objects; we stop after
 // this many characters, since a request may be megabytes long.
-const maxEchoLength = 4096;
+export const maxEchoLength = 4096;
 const maxEchoDepth = 40;
 
 export function echo(value: unknown, element = ''): string {

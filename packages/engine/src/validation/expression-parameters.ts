@@ -1,4 +1,4 @@
-import { DynamoError, validationError } from '../errors.ts';
+import { DynamoError, ValueError, validationError } from '../errors.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
 import { checkAttributeName, falseNull, tooDeep, validateValue } from './attribute-values.ts';
 
@@ -104,8 +104,7 @@ function checkReferenceValue(value: AttributeValue, name: string): void {
     if (!(error instanceof DynamoError) || error.name !== 'ValidationException') throw error;
     // These two messages do not name a value.
     if (error.message.endsWith(falseNull) || error.message === tooDeep) throw error;
-    throw validationError(
-      `ExpressionAttributeValues contains invalid value: ${error.message} for key ${name}`,
-    );
+    const message = `ExpressionAttributeValues contains invalid value: ${error.message} for key ${name}`;
+    throw error instanceof ValueError ? new ValueError(message, error.current) : validationError(message);
   }
 }

@@ -1,6 +1,7 @@
 import { validateAttributes } from './attribute-values.ts';
 import { checkAttributesToGet } from './attributes-to-get.ts';
 import { checkConstraints } from './constraints.ts';
+import { inCurrentWords } from './envelope.ts';
 import { checkExpressionMix, checkExpressionReferences } from './expression-parameters.ts';
 import * as members from './members.ts';
 import { attributes, boolean, required, structure, type TypeOf } from './shape.ts';
@@ -21,7 +22,7 @@ export function validateGetItem(input: GetItemInput): void {
   resolveTableArn(input);
   checkConstraints(getItemShape, input);
   checkExpressionMix(input, ['ProjectionExpression'], ['AttributesToGet']);
-  validateAttributes(input.Key);
+  inCurrentWords(() => validateAttributes(input.Key));
   checkAttributesToGet(input.AttributesToGet);
   checkExpressionReferences(input, ['ProjectionExpression']);
 }

@@ -56,6 +56,8 @@ function soundOf(shape: Shape): fc.Arbitrary<unknown> {
       return fc.integer({ min: -1, max: 5 });
     case 'boolean':
       return fc.boolean();
+    case 'refused':
+      return fc.constant(undefined);
     case 'value':
       return value;
     case 'attributes':

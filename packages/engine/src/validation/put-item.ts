@@ -25,14 +25,17 @@ export type PutItemInput = TypeOf<typeof putItemShape>;
 export function validatePutItem(input: PutItemInput): void {
   resolveTableArn(input);
   checkConstraints(putItemShape, input);
-  inEnvelope(() => {
-    checkExpressionMix(input, ['ConditionExpression'], ['Expected', 'ConditionalOperator']);
-    validateAttributes(input.Item);
-    if (input.ReturnValues && input.ReturnValues !== 'ALL_OLD' && input.ReturnValues !== 'NONE') {
-      throw enveloped('ReturnValues can only be ALL_OLD or NONE');
-    }
-    checkItemSize(input.Item);
-    if (input.Expected) validateExpected(input.Expected);
-    checkExpressionReferences(input, ['ConditionExpression']);
-  });
+  inEnvelope(
+    () => {
+      checkExpressionMix(input, ['ConditionExpression'], ['Expected', 'ConditionalOperator']);
+      validateAttributes(input.Item);
+      if (input.ReturnValues && input.ReturnValues !== 'ALL_OLD' && input.ReturnValues !== 'NONE') {
+        throw enveloped('ReturnValues can only be ALL_OLD or NONE');
+      }
+      checkItemSize(input.Item);
+      if (input.Expected) validateExpected(input.Expected);
+      checkExpressionReferences(input, ['ConditionExpression']);
+    },
+    { announcesUnused: true },
+  );
 }

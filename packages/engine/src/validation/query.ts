@@ -4,7 +4,7 @@ import { keyAttributes } from '../limits.ts';
 import { checkAttributesToGet } from './attributes-to-get.ts';
 import { validateConditions } from './conditions.ts';
 import { checkConstraints } from './constraints.ts';
-import { enveloped } from './envelope.ts';
+import { enveloped, inCurrentWords } from './envelope.ts';
 import { checkExpressionMix, checkExpressionReferences } from './expression-parameters.ts';
 import * as members from './members.ts';
 import { checkSelect, validateStartKey } from './read-parameters.ts';
@@ -32,7 +32,9 @@ export const queryShape = structure('QueryInput', {
 });
 export type QueryInput = TypeOf<typeof queryShape>;
 
-export function validateQuery(input: QueryInput): void {
+export const validateQuery = (input: QueryInput): void => inCurrentWords(() => checkQuery(input));
+
+function checkQuery(input: QueryInput): void {
   resolveTableArn(input);
   checkConstraints(queryShape, input);
   if (input.Limit != null && input.Limit < 1) {

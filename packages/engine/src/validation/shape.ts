@@ -23,6 +23,8 @@ export type ListShape<S extends Shape = Shape> = Presence & {
   min?: number;
   max?: number;
 };
+// A member that DynamoDB has and this engine has not: a request with it is refused, with the reason.
+export type RefusedShape = Presence & { kind: 'refused'; reason: string };
 // The lists of a map may have length limits of their own, which DynamoDB reports for the map as a whole.
 type ListLimits = { min: number; max: number };
 export type MapShape<S extends Shape = Shape> = Presence & { kind: 'map'; of: S; lists?: ListLimits };
@@ -41,6 +43,7 @@ export type Shape =
   | BooleanShape
   | ValueShape
   | AttributesShape
+  | RefusedShape
   | { kind: 'list'; of: Shape; min?: number; max?: number; required?: true }
   | { kind: 'map'; of: Shape; lists?: ListLimits; required?: true }
   | { kind: 'structure'; name: string; members: Members; entries: readonly Member[]; required?: true };
@@ -56,6 +59,7 @@ export const oneOf = <const T extends readonly string[]>(...values: T): StringSh
 export const integer = (min?: number, max?: number): NumberShape => ({ kind: 'integer', min, max });
 export const long = (min?: number): NumberShape => ({ kind: 'long', min });
 export const boolean: BooleanShape = { kind: 'boolean' };
+export const refused = (reason: string): RefusedShape => ({ kind: 'refused', reason });
 export const value: ValueShape = { kind: 'value' };
 export const attributes: AttributesShape = { kind: 'attributes' };
 export const list = <S extends Shape>(of: S, min?: number, max?: number): ListShape<S> => ({
@@ -88,13 +92,15 @@ export type TypeOf<S, Value = AttributeValue, Attributes = Item> =
           ? Value
           : S extends AttributesShape
             ? Attributes
-            : S extends { kind: 'list'; of: infer E }
-              ? TypeOf<E, Value, Attributes>[]
-              : S extends { kind: 'map'; of: infer E }
-                ? { [name: string]: TypeOf<E, Value, Attributes> }
-                : S extends { kind: 'structure'; members: infer M }
-                  ? InputOf<M, Value, Attributes>
-                  : never;
+            : S extends RefusedShape
+              ? undefined
+              : S extends { kind: 'list'; of: infer E }
+                ? TypeOf<E, Value, Attributes>[]
+                : S extends { kind: 'map'; of: infer E }
+                  ? { [name: string]: TypeOf<E, Value, Attributes> }
+                  : S extends { kind: 'structure'; members: infer M }
+                    ? InputOf<M, Value, Attributes>
+                    : never;
 
 type RequiredNames<M> = { [K in keyof M]: M[K] extends { required: true } ? K : never }[keyof M];
 type InputOf<M, Value, Attributes> = {

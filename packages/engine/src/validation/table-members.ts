@@ -1,4 +1,4 @@
-import { boolean, list, long, oneOf, required, string, structure, type TypeOf } from './shape.ts';
+import { boolean, list, long, oneOf, refused, required, string, structure, type TypeOf } from './shape.ts';
 import { indexName } from './table-name.ts';
 
 // What CreateTable and UpdateTable both take.
@@ -34,6 +34,14 @@ const onDemandThroughput = structure('OnDemandThroughput', {
   MaxWriteRequestUnits: long(),
 });
 
+const warmThroughput = structure('WarmThroughput', {
+  ReadUnitsPerSecond: long(),
+  WriteUnitsPerSecond: long(),
+});
+
+const oneRegion = 'this store is in one region, without replicas';
+const noVectors = 'this version has no vector indexes';
+
 export const tableMembers = {
   attributeDefinitions,
   keySchema,
@@ -41,6 +49,9 @@ export const tableMembers = {
   projection,
   provisionedThroughput,
   onDemandThroughput,
+  warmThroughput,
+  replication: refused(oneRegion),
+  vectorIndexes: refused(noVectors),
   indexName: required(indexName),
   billingMode: oneOf('PROVISIONED', 'PAY_PER_REQUEST'),
   tableClass: oneOf('STANDARD', 'STANDARD_INFREQUENT_ACCESS'),
@@ -60,3 +71,4 @@ export type AttributeDefinitionsInput = TypeOf<typeof attributeDefinitions>;
 export type ProjectionInput = TypeOf<typeof projection>;
 export type ThroughputInput = TypeOf<typeof provisionedThroughput>;
 export type OnDemandThroughputInput = TypeOf<typeof onDemandThroughput>;
+export type WarmThroughputInput = TypeOf<typeof warmThroughput>;

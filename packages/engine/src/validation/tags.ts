@@ -1,17 +1,21 @@
 import { validationError } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { checkConstraints, constraintError, violation } from './constraints.ts';
-import { list, required, string, structure, type TypeOf } from './shape.ts';
+import { list, string, structure, type TypeOf } from './shape.ts';
 
 // TagResource, UntagResource and ListTagsOfResource.
-const tagKey = string({ min: 1, max: 128 });
-export const tag = structure('Tag', { Key: required(tagKey), Value: required(string({ min: 0, max: 256 })) });
-export type Tag = TypeOf<typeof tag>;
+// What a key and a value may be is checked below: those errors are not of the kind that is listed for a whole request.
+export const tag = structure('Tag', { Key: string(), Value: string() });
+export type Tag = { Key: string; Value: string };
+const tagKeyLength = 128;
+const tagValueLength = 256;
+// Letters, digits and spaces of any script, and eight other characters.
+const tagText = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
 export const tagResourceShape = structure('TagResourceInput', { ResourceArn: string(), Tags: list(tag) });
 export const untagResourceShape = structure('UntagResourceInput', {
   ResourceArn: string(),
-  TagKeys: list(tagKey),
+  TagKeys: list(string()),
 });
 export const listTagsOfResourceShape = structure('ListTagsOfResourceInput', {
   ResourceArn: string(),
@@ -38,6 +42,7 @@ export function validateUntagResource(input: UntagResourceInput): void {
   if (input.TagKeys == null) throw constraintError([violation(null, 'tagKeys', 'Member must not be null')]);
   checkArn(input.ResourceArn);
   if (input.TagKeys.length === 0) throw validationError('Atleast one Tag Key needs to be provided as Input.');
+  for (const key of input.TagKeys) checkTagKey(key);
 }
 
 export function validateListTagsOfResource(input: ListTagsOfResourceInput): void {
@@ -46,8 +51,13 @@ export function validateListTagsOfResource(input: ListTagsOfResourceInput): void
   checkArn(input.ResourceArn);
 }
 
-export function checkTags(tags: Tag[]): void {
-  const keys = tags.map(({ Key }) => Key);
+export function checkTags(tags: TypeOf<typeof tag>[]): asserts tags is Tag[] {
+  for (const { Key, Value } of tags) {
+    checkTagKey(Key);
+    if (Value == null || Value.length > tagValueLength || !tagText.test(Value))
+      throw validationError(`The Tag Value provided is invalid, Value: ${Value ?? null}`);
+  }
+  const keys = tags.map(({ Key }) => Key!);
   const repeated = keys.find((key, i) => keys.indexOf(key) < i);
   if (repeated !== undefined) {
     throw validationError(`Duplicate Tag Keys provided as input: Duplicate Tag Key found ${repeated}`);
@@ -57,6 +67,11 @@ export function checkTags(tags: Tag[]): void {
       throw validationError(`Tag Key cannot be prefixed with aws:, Key: ${key}`);
   }
   if (keys.length > limits.tagsPerTable) throw tooManyTags();
+}
+
+function checkTagKey(key: string | undefined): void {
+  if (key && key.length <= tagKeyLength && tagText.test(key)) return;
+  throw validationError(`The Tag Key provided is invalid, Key: ${key ?? null}`);
 }
 
 export const tooManyTags = () =>

@@ -44,9 +44,9 @@ export const clientRequestToken = string({ min: 1, max: 36 });
 
 export const transactWriteItemsShape = structure('TransactWriteItemsInput', {
   TransactItems: required(list(transactWriteItem, 1, limits.transactionActions)),
+  ClientRequestToken: clientRequestToken,
   ReturnConsumedCapacity: members.returnConsumedCapacity,
   ReturnItemCollectionMetrics: members.returnItemCollectionMetrics,
-  ClientRequestToken: clientRequestToken,
 });
 export type TransactWriteItemsInput = TypeOf<typeof transactWriteItemsShape>;
 export type TransactWriteItem = TypeOf<typeof transactWriteItem>;

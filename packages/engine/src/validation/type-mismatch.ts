@@ -47,7 +47,8 @@ function otherFound(shape: Expected, found: unknown, site: Site): string {
   }
 }
 
-const scalarNames = { string: 'String', integer: 'Integer', long: 'Long' };
+// Whatever a refused member is, it is not looked at.
+const scalarNames = { string: 'String', integer: 'Integer', long: 'Long', refused: 'String' };
 
 function tokenName(found: unknown): string {
   if (typeof found === 'boolean') return found ? 'TRUE_VALUE' : 'FALSE_VALUE';

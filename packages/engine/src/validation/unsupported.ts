@@ -1,8 +1,21 @@
 import { checkConstraints } from './constraints.ts';
-import { integer, required, type StructureShape, string, structure, type TypeOf } from './shape.ts';
-import { resolveTableArn, tableName } from './table-name.ts';
+import * as members from './members.ts';
+import {
+  integer,
+  list,
+  long,
+  oneOf,
+  required,
+  type StructureShape,
+  string,
+  structure,
+  type TypeOf,
+  value,
+} from './shape.ts';
+import { indexName, resolveTableArn, tableName } from './table-name.ts';
 
-// Backups, restores, exports, imports and global tables: only what is needed to refuse them with the right error.
+// Backups, restores, exports, imports, bulk operations, vector searches and global tables: only what is needed to refuse
+// them with the right error, and all that lists of them take.
 
 const arn = required(string({ min: 37, max: 1024 }));
 
@@ -35,11 +48,50 @@ export const globalTableShape = structure('GlobalTableInput', {
   GlobalTableName: required(string({ min: 3, max: 255, pattern: /^[a-zA-Z0-9_.-]+$/ })),
 });
 export const replicaScalingShape = structure('TableReplicaAutoScalingInput', { TableName: tableName });
-export const listingShape = structure('ListingInput', {
-  TableArn: string({ min: 1, max: 1024 }),
+export const listBackupsShape = structure('ListBackupsInput', {
+  TableName: string({ min: 1, max: 1024 }),
   Limit: integer(1, 100),
+  TimeRangeLowerBound: long(),
+  TimeRangeUpperBound: long(),
+  ExclusiveStartBackupArn: string({ min: 37, max: 1024 }),
+  BackupType: oneOf('USER', 'SYSTEM', 'AWS_BACKUP', 'ALL'),
+});
+export const listExportsShape = structure('ListExportsInput', {
+  TableArn: string({ min: 1, max: 1024 }),
   MaxResults: integer(1, 25),
+  NextToken: string(),
+});
+export const listImportsShape = structure('ListImportsInput', {
+  TableArn: string({ min: 1, max: 1024 }),
   PageSize: integer(1, 25),
+  NextToken: string({ min: 112, max: 1024 }),
+});
+export const listGlobalTablesShape = structure('ListGlobalTablesInput', {
+  ExclusiveStartGlobalTableName: string({ min: 3, max: 255, pattern: /^[a-zA-Z0-9_.-]+$/ }),
+  Limit: integer(1),
+  RegionName: string(),
+});
+export const listBulkOperationsShape = structure('ListBulkOperationsInput', {
+  MaxResults: integer(1, 100),
+  NextToken: string(),
+});
+export const startBulkPutItemsShape = structure('StartBulkPutItemsInput', {
+  TableName: tableName,
+  InputS3Configuration: required(structure('InputS3Configuration', {})),
+});
+export const bulkOperationShape = structure('BulkOperationInput', {
+  BulkOperationArn: required(string({ min: 1, max: 1024 })),
+});
+export const searchVectorsShape = structure('SearchVectorsInput', {
+  TableName: tableName,
+  IndexName: required(indexName),
+  SearchVector: required(list(value, 1)),
+  TopK: required(integer(1)),
+  ReturnConsumedCapacity: members.returnConsumedCapacity,
+  SearchConditionExpression: members.expression,
+  ProjectionExpression: members.expression,
+  ExpressionAttributeNames: members.attributeNames,
+  ExpressionAttributeValues: members.attributeValues,
 });
 
 export type CreateBackupInput = TypeOf<typeof createBackupShape>;
@@ -51,6 +103,9 @@ export type ExportArnInput = TypeOf<typeof exportArnShape>;
 export type ImportArnInput = TypeOf<typeof importArnShape>;
 export type GlobalTableInput = TypeOf<typeof globalTableShape>;
 export type ReplicaScalingInput = TypeOf<typeof replicaScalingShape>;
+export type StartBulkPutItemsInput = TypeOf<typeof startBulkPutItemsShape>;
+export type BulkOperationInput = TypeOf<typeof bulkOperationShape>;
+export type SearchVectorsInput = TypeOf<typeof searchVectorsShape>;
 
 const validatorOf =
   (shape: StructureShape) =>
@@ -69,4 +124,11 @@ export const validateImportArn = validatorOf(importArnShape);
 export const validateImportTable = validatorOf(importTableShape);
 export const validateGlobalTable = validatorOf(globalTableShape);
 export const validateReplicaScaling = validatorOf(replicaScalingShape);
-export const validateListing = validatorOf(listingShape);
+export const validateListBackups = validatorOf(listBackupsShape);
+export const validateListExports = validatorOf(listExportsShape);
+export const validateListImports = validatorOf(listImportsShape);
+export const validateListGlobalTables = validatorOf(listGlobalTablesShape);
+export const validateListBulkOperations = validatorOf(listBulkOperationsShape);
+export const validateStartBulkPutItems = validatorOf(startBulkPutItemsShape);
+export const validateBulkOperation = validatorOf(bulkOperationShape);
+export const validateSearchVectors = validatorOf(searchVectorsShape);

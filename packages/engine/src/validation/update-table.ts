@@ -1,8 +1,8 @@
 import { validationError } from '../errors.ts';
 import { attributesOfKey, type Table } from '../storage/table.ts';
 import { invalid } from './attribute-values.ts';
-import { checkConstraints } from './constraints.ts';
-import { boolean, list, required, structure, type TypeOf } from './shape.ts';
+import { checkConstraints, constraintError, violation } from './constraints.ts';
+import { boolean, list, structure, type TypeOf } from './shape.ts';
 import {
   checkDefinedOnce,
   checkGlobalKeys,
@@ -14,17 +14,22 @@ import {
 } from './table-definition.ts';
 import { type AttributeDefinitionsInput, tableMembers } from './table-members.ts';
 import { checkTableNameLength, knownTableName, resolveTableArn } from './table-name.ts';
+import { checkWarmThroughputChanges } from './warm-throughput.ts';
 
 const indexUpdate = structure('GlobalSecondaryIndexUpdate', {
   Update: structure('UpdateGlobalSecondaryIndexAction', {
     IndexName: tableMembers.indexName,
-    ProvisionedThroughput: required(tableMembers.provisionedThroughput),
+    ProvisionedThroughput: tableMembers.provisionedThroughput,
+    OnDemandThroughput: tableMembers.onDemandThroughput,
+    WarmThroughput: tableMembers.warmThroughput,
   }),
   Create: structure('CreateGlobalSecondaryIndexAction', {
     Projection: tableMembers.projection,
     IndexName: tableMembers.indexName,
     ProvisionedThroughput: tableMembers.provisionedThroughput,
     KeySchema: tableMembers.globalKeySchema,
+    OnDemandThroughput: tableMembers.onDemandThroughput,
+    WarmThroughput: tableMembers.warmThroughput,
   }),
   Delete: structure('DeleteGlobalSecondaryIndexAction', { IndexName: tableMembers.indexName }),
 });
@@ -40,6 +45,13 @@ export const updateTableShape = structure('UpdateTableInput', {
   TableClass: tableMembers.tableClass,
   DeletionProtectionEnabled: boolean,
   OnDemandThroughput: tableMembers.onDemandThroughput,
+  WarmThroughput: tableMembers.warmThroughput,
+  DisassociationProtectionEnabled: boolean,
+  ReplicaUpdates: tableMembers.replication,
+  MultiRegionConsistency: tableMembers.replication,
+  GlobalTableWitnessUpdates: tableMembers.replication,
+  GlobalTableSettingsReplicationMode: tableMembers.replication,
+  VectorIndexUpdates: tableMembers.vectorIndexes,
 });
 export type UpdateTableInput = TypeOf<typeof updateTableShape>;
 export type GlobalSecondaryIndexUpdateInput = TypeOf<typeof indexUpdate>;
@@ -56,7 +68,9 @@ export function validateUpdateTable(input: UpdateTableInput): void {
     input.SSESpecification ??
     input.TableClass ??
     input.DeletionProtectionEnabled ??
-    input.OnDemandThroughput;
+    input.OnDemandThroughput ??
+    input.WarmThroughput ??
+    input.DisassociationProtectionEnabled;
   if (changes == null && !updates?.length) {
     throw validationError(
       'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, ' +
@@ -94,7 +108,7 @@ const indexActions =
 
 function checkIndexUpdates(updates: GlobalSecondaryIndexUpdateInput[]): void {
   const names = new Set<string>();
-  for (const { Update, Create, Delete } of updates) {
+  for (const [i, { Update, Create, Delete }] of updates.entries()) {
     const actions = [Update, Create, Delete].filter(action => action != null);
     const [action] = actions;
     if (!action) throw invalid(`One of ${indexActions} must not be null`);
@@ -109,6 +123,10 @@ function checkIndexUpdates(updates: GlobalSecondaryIndexUpdateInput[]): void {
       );
     }
     names.add(action.IndexName);
+    if (Update && !Update.ProvisionedThroughput && !Update.OnDemandThroughput && !Update.WarmThroughput) {
+      const path = `globalSecondaryIndexUpdates.${i + 1}.member.update.provisionedThroughput`;
+      throw constraintError([violation(null, path, 'Member must not be null')]);
+    }
     if (Create) {
       checkGlobalKeys(Create.KeySchema);
       checkProjection(Create.Projection);
@@ -129,6 +147,7 @@ export function checkTableUpdate(table: Table, input: UpdateTableInput): void {
     }
   }
   checkThroughputChanges(table, input);
+  checkWarmThroughputChanges(table, input);
   checkDefinitions(table, input.AttributeDefinitions ?? []);
   for (const { Create } of input.GlobalSecondaryIndexUpdates ?? []) {
     if (!Create) continue;

@@ -1,4 +1,4 @@
-import { validationError } from '../errors.ts';
+import { ValueError } from '../errors.ts';
 import { numberDigits } from '../limits.ts';
 
 // DynamoDB numbers are decimals of up to 38 significant digits. Inside the engine a number is canonical text:
@@ -18,12 +18,19 @@ const tooManyDigits = `Attempting to store more than ${numberDigits} significant
 
 export function parseNumber(text: string): string {
   if (isPlainInteger(text)) return text;
-  const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/.exec(text);
-  if (!match || (!match[2] && !match[3])) {
-    throw validationError(`The parameter cannot be converted to a numeric value${text ? `: ${text}` : ''}`);
-  }
+  const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text);
+  if (!match || (!match[2] && !match[3])) throw notNumeric(text);
   const [, sign, whole = '', fraction = '', exponent = '0'] = match;
+  if (exponent.length > longExponent && BigInt.asIntN(64, BigInt(exponent)) !== BigInt(exponent))
+    throw notNumeric(text);
   return formatDecimal(trim(sign === '-', whole + fraction, whole.length + Number(exponent)));
+}
+
+const longExponent = 18; // characters that are less than 64 bits
+
+function notNumeric(text: string): ValueError {
+  const message = 'The parameter cannot be converted to a numeric value';
+  return new ValueError(text ? `${message}: ${text}` : message, `${message}: ${text}`);
 }
 
 // The common case needs no parsing: up to 15 digits, no leading zero, no sign.
@@ -51,9 +58,9 @@ function trim(negative: boolean, digits: string, point: number): Decimal {
 
 function formatDecimal({ negative, digits, point }: Decimal): string {
   if (digits === '') return '0';
-  if (digits.length > numberDigits) throw validationError(tooManyDigits);
-  if (point > maxPoint) throw validationError(overflow);
-  if (point < minPoint) throw validationError(underflow);
+  if (digits.length > numberDigits) throw new ValueError(tooManyDigits);
+  if (point > maxPoint) throw new ValueError(overflow);
+  if (point < minPoint) throw new ValueError(underflow);
   const sign = negative ? '-' : '';
   if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
   if (point >= digits.length) return sign + digits + '0'.repeat(point - digits.length);

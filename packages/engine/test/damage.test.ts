@@ -1,0 +1,103 @@
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createEngine } from '../src/index.ts';
+import { checkPages } from '../src/storage/file.ts';
+import { runDamage } from './damage/campaign.ts';
+import { createNotes, keyOf, noteOf, numbers, TableName } from './damage/store.ts';
+
+const seeds = process.env.STAK_LONG_TESTS ? 10_000 : 90;
+
+async function storeOfNotes(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'stak-damage-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await createNotes(folder);
+  return folder;
+}
+
+it(
+  'a damaged file is refused or named, or the damage is in bytes that nothing uses; nothing wrong is returned',
+  async () => {
+    const { code, signal, stderr, outcomes } = await runDamage(await storeOfNotes(), 1, seeds);
+    expect({ code, signal }, `after seed ${outcomes.at(-1)?.seed ?? 0}: ${stderr}`).toEqual({
+      code: 0,
+      signal: null,
+    });
+    expect(outcomes).toHaveLength(seeds);
+    expect(outcomes.filter(({ wrong }) => wrong.length > 0)).toEqual([]);
+    // A file with many flipped bits is never taken for a good one.
+    const many = outcomes.filter(({ kind }) => kind === 'sixty-four flipped bits');
+    expect(many.filter(({ refused, problems }) => !refused && problems.length === 0)).toEqual([]);
+  },
+  seeds * 1000,
+);
+
+it('a read of a damaged item is an error that names its key', async () => {
+  const folder = await storeOfNotes();
+  const file = join(folder, 'stak.mdb');
+  const bytes = readFileSync(file);
+  // The text of a note, wherever the file has it: in the item and in its change record.
+  const written = Buffer.from(noteOf(26).text);
+  for (let at = bytes.indexOf(written); at >= 0; at = bytes.indexOf(written, at + 1)) bytes[at]! ^= 1;
+  writeFileSync(file, bytes);
+  const engine = await createEngine({ path: folder, sweepIntervalMs: 0 });
+  onTestFinished(() => engine.close());
+  await expect(engine.client.get({ TableName, Key: keyOf(26) })).rejects.toMatchObject({
+    name: 'InternalServerError',
+    message: expect.stringMatching(/^A stored item is damaged \(key [0-9a-f]+\)/),
+  });
+  await expect(engine.client.scan({ TableName })).rejects.toThrow(
+    /^A stored item is damaged \(key [0-9a-f]+\)/,
+  );
+  const { problems } = engine.check();
+  expect(problems.filter(({ kind }) => kind === 'item')).toMatchObject([
+    { table: TableName, message: 'the item cannot be read' },
+  ]);
+  expect((await engine.client.get({ TableName, Key: keyOf(27) })).Item).toEqual(noteOf(27));
+});
+
+it('a page that is not read when a store is opened is named by its check', async () => {
+  const folder = await storeOfNotes();
+  const file = join(folder, 'stak.mdb');
+  expect(checkPages(file)).toEqual([]);
+  const engine = await createEngine({ path: folder, sweepIntervalMs: 0 });
+  onTestFinished(() => engine.close());
+  expect(engine.check().problems).toEqual([]);
+  const bytes = readFileSync(file);
+  const page = leafPages(bytes).at(-1)!;
+  const handle = openSync(file, 'r+');
+  writeSync(handle, Buffer.from([0xff, 0xff]), 0, 2, page * 8192 + 22);
+  closeSync(handle);
+  expect(engine.check()).toMatchObject({ problemCount: 1, problems: [{ kind: 'page', key: `${page}` }] });
+});
+
+it('pages are verified while others write', async () => {
+  const folder = await storeOfNotes();
+  const engine = await createEngine({ path: folder, sweepIntervalMs: 0 });
+  onTestFinished(() => engine.close());
+  for (let round = 0; round < 100; round++) {
+    const writes = numbers
+      .slice(0, 20)
+      .map(n => engine.client.put({ TableName, Item: { ...keyOf(n), round } }));
+    expect(checkPages(join(folder, 'stak.mdb'))).toEqual([]);
+    await Promise.all(writes);
+  }
+});
+
+// Of the newest state: pages that were freed keep what was on them.
+function leafPages(bytes: Buffer): number[] {
+  const meta = [0, 8192].sort((a, b) =>
+    Number(bytes.readBigUInt64LE(b + 152) - bytes.readBigUInt64LE(a + 152)),
+  )[0]!;
+  const leaves: number[] = [];
+  const visit = (page: number, levels: number): void => {
+    if (levels === 1) return void leaves.push(page);
+    const start = page * 8192;
+    for (let n = 0; n < bytes.readUInt16LE(start + 20) / 2; n++)
+      visit(bytes.readUInt32LE(start + 24 + bytes.readUInt16LE(start + 24 + 2 * n)), levels - 1);
+  };
+  visit(Number(bytes.readBigUInt64LE(meta + 136)), bytes.readUInt16LE(meta + 102));
+  return leaves;
+}
