@@ -186,6 +186,8 @@ describe("the AI SDK's chat transport", () => {
   it('begins a conversation of an end user with any id, which is theirs alone', async () => {
     const fixture = await openChat([wire.text('Noon.'), wire.text('Night.'), wire.text('One.')]);
     await say(fixture, 'c', 'hello', { user_id: 'carl' }); // the id is taken by somebody else
+    const ofAnns = transportOf(fixture, { as: 'acme~ann' });
+    expect(await ofAnns.reconnectToStream({ chatId: 'c' })).toBeNull(); // it has not begun
     const ids: unknown[] = [];
     for (const as of ['acme~ann', 'acme~bob', 'acme~ann']) {
       const message = await last(
@@ -197,7 +199,9 @@ describe("the AI SDK's chat transport", () => {
     expect(new Set([...ids, 'c']).size).toBe(3);
     const ofAnn = await fixture.call('GET', '/v1/tenants/acme/conversations', { as: 'acme~ann' });
     expect(ofAnn.body.data).toMatchObject([{ conversation_id: ids[0], turns: 2 }]);
-    expect(await transportOf(fixture, { as: 'acme~ann' }).reconnectToStream({ chatId: 'c' })).toBeNull();
+    expect(await ofAnns.reconnectToStream({ chatId: 'c' })).toBeNull();
+    const cancelled = await fixture.call('POST', `${conversationPath('c')}/cancel`, { as: 'acme~ann' });
+    expect(cancelled.body).toEqual({ cancelled: [] });
     expect((await fixture.call('GET', conversationPath('c'))).body.turns).toBe(1);
   });
 

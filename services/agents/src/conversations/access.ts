@@ -1,4 +1,4 @@
-import { assertOwned, type PrincipalOf } from '@stak/http';
+import { assertOwned, hashParts, type PrincipalOf } from '@stak/http';
 import type { Service } from '../deps.ts';
 import { agentErrors, noConversation } from '../errors.ts';
 import type { Head } from '../turns/commit-turn.ts';
@@ -25,6 +25,19 @@ export async function findConversation(
     head = await readHead(service, key);
   }
   return assertOwned(head, found => mayUse(caller, found), noConversation);
+}
+
+// An end user's chat: one of theirs with this id, or else the one that they have created by it. The second id is derived
+// from the user, so that it says nothing about the conversations of others.
+export async function resolveChat(
+  service: Service,
+  caller: Caller,
+  key: ConversationKey,
+): Promise<ConversationKey> {
+  if (caller.kind !== 'endUser') return key;
+  const { tenant_id, conversation_id } = key;
+  if ((await readHead(service, key))?.user_id === caller.userId) return key;
+  return { tenant_id, conversation_id: `chat-${hashParts(caller.userId, conversation_id)}` };
 }
 
 // The user of a request: the one a host names, or the calling end user.

@@ -5,7 +5,7 @@ import { agentErrors, noConversation } from '../errors.ts';
 import { followAnswer } from '../streaming/event-stream.ts';
 import { cancelAnswers } from '../turns/cancel.ts';
 import { awaitAnswer, sendMessage } from '../turns/send-message.ts';
-import { findConversation, resolveUser } from './access.ts';
+import { findConversation, resolveChat, resolveUser } from './access.ts';
 import {
   createConversationOnce,
   exportConversation,
@@ -78,8 +78,8 @@ export const createConversationRoutes = (service: Service) =>
     endpoint(routes.cancel, async c => {
       const caller = c.get('principal');
       const key = c.req.valid('param');
-      await findConversation(service, caller, key);
-      return c.json({ cancelled: await cancelAnswers(service, key) }, 200);
+      const head = await findConversation(service, caller, await resolveChat(service, caller, key));
+      return c.json({ cancelled: await cancelAnswers(service, head) }, 200);
     }),
     endpoint(routes.turns, async c => {
       const caller = c.get('principal');

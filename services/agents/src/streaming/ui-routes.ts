@@ -1,8 +1,8 @@
-import { type EventSink, empty, endpoint, hashParts, json, type PrincipalOf, route, sse } from '@stak/http';
+import { type EventSink, empty, endpoint, json, type PrincipalOf, route, sse } from '@stak/http';
 import { z } from 'zod';
 import { type Decider, decide, deciderOf } from '../approvals/decisions.ts';
 import { readPaused } from '../approvals/paused-turn.ts';
-import { findConversation, resolveUser } from '../conversations/access.ts';
+import { findConversation, resolveChat, resolveUser } from '../conversations/access.ts';
 import { readHead, readMessages, readWaiting } from '../conversations/reads.ts';
 import { enteredTenant, type Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
@@ -180,19 +180,6 @@ function lastDecisions({ messages, trigger }: Body): Answered | undefined {
   return decisions.length === 0 ? undefined : { messageId: last.id, decisions };
 }
 
-// An end user's chat: one of theirs with this id, or else the one that they have created by it. The second id is derived
-// from the user, so that it says nothing about the conversations of others.
-async function resolveChat(
-  service: Service,
-  caller: PrincipalOf<'user'>,
-  key: ConversationKey,
-): Promise<ConversationKey> {
-  if (caller.kind !== 'endUser') return key;
-  const { tenant_id, conversation_id } = key;
-  if ((await readHead(service, key))?.user_id === caller.userId) return key;
-  return { tenant_id, conversation_id: `chat-${hashParts(caller.userId, conversation_id)}` };
-}
-
 // The newest message without an answer. One that waits for an approval comes first.
 async function findRunning(service: Service, key: ConversationKey) {
   const state = await readState(service, key);
@@ -207,6 +194,7 @@ async function findRunning(service: Service, key: ConversationKey) {
 export function createUiRoutes(service: Service) {
   const resume = async (caller: PrincipalOf<'user'>, chat: ConversationKey) => {
     const key = await resolveChat(service, caller, chat);
+    if (key !== chat && !(await readHead(service, key))) return undefined; // a chat that has not begun
     await findConversation(service, caller, key);
     const running = await findRunning(service, key);
     return running && followAnswer(service, running);

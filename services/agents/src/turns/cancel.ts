@@ -101,16 +101,16 @@ export function watchCancelled(service: Service, [first]: readonly MessageItem[]
   const listening = service.hub.listen(first);
   const watch = async (): Promise<void> => {
     while (!over.signal.aborted) {
-      const [current] = await readMessages(service, first, [first.message_id]);
+      const [current] = await readMessages(service, first, [first.message_id]).catch(error => {
+        service.log.warn({ err: error }, 'whether an answer was stopped is not known');
+        return [];
+      });
       if (current && isCancelled(current)) return cancelled.abort(new AnswerCancelled());
       await listening.wait(limits.cancelPollMs, over.signal);
     }
   };
   watch()
-    .catch(error => {
-      if (!over.signal.aborted)
-        service.log.warn({ err: error }, 'whether an answer was stopped is not known');
-    })
+    .catch(() => {}) // the turn ended while it waited
     .finally(() => listening.close());
   return { signal: cancelled.signal, stop: () => over.abort('over') };
 }

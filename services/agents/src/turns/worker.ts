@@ -255,7 +255,8 @@ async function tidy(service: Service, held: Held): Promise<void> {
     await removeExpired(service, held.key);
     return deleteConversation(service, held.key);
   }
-  if ((await purge(service, held)) === 'more') return release(service, held, () => nowMs);
+  if ((await purge(service, held)) === 'more')
+    return release(service, held, () => nowMs, triesOf(held.state));
   if (held.state.is_deleted) return forget(service, held);
   const idleMs = head!.ttl * 1000 + limits.expiryGraceMs;
   return release(service, held, current => dueWhenFree(current, nowMs, idleMs), {
