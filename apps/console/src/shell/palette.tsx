@@ -1,6 +1,6 @@
 import '@mantine/spotlight/styles.css';
 import { useDebouncedValue } from '@mantine/hooks';
-import { Spotlight, spotlight, spotlightActions, spotlightStore } from '@mantine/spotlight';
+import { createSpotlight, Spotlight } from '@mantine/spotlight';
 import { IconSearch } from '@tabler/icons-react';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -16,6 +16,9 @@ import type { PageLink } from './navigation.tsx';
 
 type Action = { id: string; label: string; description?: string; go: () => unknown };
 type Group = { label: string; actions: Action[] };
+
+const [store, spotlight] = createSpotlight();
+const listId = 'palette-results';
 
 const shownMost = 7; // of each kind
 const searchedTenants = 5; // whose users and inboxes are searched, one request each
@@ -35,6 +38,7 @@ export default function Palette({ pages }: { pages: readonly PageLink[] }) {
   const [hasActed, setHasActed] = useState(false); // an action takes the focus with it
   return (
     <Spotlight.Root
+      store={store}
       query={text}
       onQueryChange={setText}
       returnFocus={!hasActed}
@@ -49,7 +53,7 @@ export default function Palette({ pages }: { pages: readonly PageLink[] }) {
         onKeyDown={onKeyDown}
         leftSection={<IconSearch size={18} />}
       />
-      <Spotlight.ActionsList>
+      <Spotlight.ActionsList id={listId}>
         {groups.length === 0 && <Spotlight.Empty>Nothing found.</Spotlight.Empty>}
         {groups.map(({ label, actions }) => (
           <Spotlight.ActionsGroup key={label} label={label}>
@@ -71,6 +75,16 @@ export default function Palette({ pages }: { pages: readonly PageLink[] }) {
   );
 }
 
+// As the component does for the arrow keys: it marks the element, and remembers its place.
+function selectFirst(): HTMLElement | null {
+  const list = document.getElementById(listId);
+  list?.querySelector('[data-selected]')?.removeAttribute('data-selected');
+  const first = list?.querySelector<HTMLElement>('[data-action]') ?? null;
+  first?.setAttribute('data-selected', 'true');
+  store.updateState(state => ({ ...state, selected: 0 }));
+  return first;
+}
+
 // Keeps the first result selected, also when results come in later, until an arrow key selects another one. Enter that
 // is pressed before the first result is there opens it when it comes.
 function useFirstSelected(text: string, ids: string) {
@@ -78,8 +92,8 @@ function useFirstSelected(text: string, ids: string) {
   const enteredIn = useRef<string>(undefined);
   useEffect(() => {
     if (text === '' || ids === '' || movedIn.current === text) return;
-    spotlightActions.selectAction(0, spotlightStore);
-    if (enteredIn.current === text) spotlightActions.triggerSelectedAction(spotlightStore);
+    const first = selectFirst();
+    if (enteredIn.current === text) first?.click();
   }, [text, ids]);
   return ({ key }: KeyboardEvent) => {
     if (key === 'ArrowDown' || key === 'ArrowUp') movedIn.current = text;

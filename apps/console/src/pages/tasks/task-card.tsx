@@ -1,7 +1,6 @@
 import { Anchor, Badge, Group, Text } from '@mantine/core';
 import { withCapital } from '../../text/capital.ts';
 import { formatDay } from '../../text/days.ts';
-import { describeRule } from './quick-task.ts';
 import type { Task } from './task-queries.ts';
 import { useToday } from './today.ts';
 
@@ -47,7 +46,7 @@ export const TaskTitle = ({ task, isStruck = false, onOpen }: TitleProps) => (
 );
 
 export function TaskMarks({ task }: { task: Task }) {
-  const { priority, category, labels = [], recurrence } = task;
+  const { priority, category, labels = [] } = task;
   return (
     <Group gap={6}>
       {priority && (
@@ -65,11 +64,6 @@ export function TaskMarks({ task }: { task: Task }) {
           @{label}
         </Text>
       ))}
-      {recurrence !== undefined && (
-        <Text span size="xs" c="dimmed">
-          {withCapital(describeRule(recurrence))}
-        </Text>
-      )}
     </Group>
   );
 }

@@ -93,6 +93,7 @@ export function PortalForm({ tenant_id, read, onSaved }: Props) {
               <ColorInput
                 label="Colour of buttons and links"
                 placeholder="#0b7285"
+                eyeDropperButtonProps={{ 'aria-label': 'Pick the colour of buttons on the screen' }}
                 value={draft.portal_color}
                 onChange={portal_color => edit({ portal_color })}
                 error={complaints.portal_color}
@@ -100,6 +101,7 @@ export function PortalForm({ tenant_id, read, onSaved }: Props) {
               <ColorInput
                 label="Colour of the bar at the top"
                 placeholder="#ffffff"
+                eyeDropperButtonProps={{ 'aria-label': 'Pick the colour of the bar on the screen' }}
                 value={draft.portal_header_color}
                 onChange={portal_header_color => edit({ portal_header_color })}
                 error={complaints.portal_header_color}

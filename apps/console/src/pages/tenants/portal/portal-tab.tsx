@@ -42,7 +42,7 @@ function Address({ tenant_id }: { tenant_id: string }) {
           </Title>
           <Text c="dimmed" size="sm">
             A page for this tenant’s users: chat, inboxes, tasks and what is remembered about them.{' '}
-            <Anchor href="/docs/guides/portal" inherit>
+            <Anchor href="/docs/guides/portal" inherit underline="always">
               How to embed it
             </Anchor>
           </Text>
