@@ -29,7 +29,8 @@ export default function TaskInsights({ days }: { days: number }) {
   const all = Object.values(names);
   const failed = all.find(one => one.error && !one.data);
   const answers = all.flatMap(one => one.data ?? []);
-  const oldest = leastFresh(answers);
+  // With the last answer: a line that came with the first would move what is below it.
+  const oldest = answers.length < all.length ? undefined : leastFresh(answers);
   return (
     <Stack gap="sm">
       {oldest && (
@@ -40,7 +41,7 @@ export default function TaskInsights({ days }: { days: number }) {
       )}
       {failed ? (
         <LakeFailure error={failed.error} onRetry={() => all.forEach(one => void one.refetch())} />
-      ) : answers.length < all.length ? (
+      ) : oldest === undefined ? (
         <Skeleton h={360} />
       ) : (
         <Numbers
