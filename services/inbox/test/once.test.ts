@@ -20,8 +20,8 @@ async function handle(name: string, records: StreamRecords): Promise<void> {
   expect(batchItemFailures).toEqual([]);
 }
 
-// Holds the next transaction of the store back, while others overtake it.
-function holdNext() {
+// Holds the next transaction of the store back that names `part`, while others overtake it.
+function holdNext(part = '') {
   const { transactWrite } = server.engine.client;
   let held = () => {};
   let resume = () => {};
@@ -34,7 +34,7 @@ function holdNext() {
   let isFirst = true;
   Object.assign(server.engine.client, {
     transactWrite: async (input: never) => {
-      if (isFirst) {
+      if (isFirst && JSON.stringify(input).includes(part)) {
         isFirst = false;
         held();
         await resumed;
@@ -74,6 +74,21 @@ describe('the readers of a message', () => {
       await handle('inbox-reads', page);
     expect([await readOf(own), await readOf(toAll)]).toEqual([1, 1]);
   });
+});
+
+it('a mark of all messages that is written down spares what is marked meanwhile', async () => {
+  const { id } = (await server.ask('POST', 'main/messages', { send: { ...hello, uids: ['u1'] } })).body;
+  const next = recordReader(server.engine);
+  await server.ask('POST', 'main/users/u1/read', { send: {} });
+  const page = await next();
+  const { isHeld, resume } = holdNext('"touched"');
+  const writing = handle('inbox-reads', page);
+  await isHeld;
+  await mark('u1', id, 'read', 'DELETE');
+  resume();
+  await writing;
+  expect((await server.ask('GET', 'main/users/u1/messages')).body.data).toMatchObject([{ id, read: false }]);
+  expect((await server.ask('GET', 'main/users/u1/counts')).body).toMatchObject({ total: 1, unread: 1 });
 });
 
 describe('a message to everyone', () => {

@@ -68,6 +68,37 @@ test('old commits are removed, and a process that was suspended does not reuse a
   expect(state.files.size).toBe(rounds + 2);
 });
 
+test('a process that is suspended while it builds a commit does not reuse a freed number either', async () => {
+  const objects = folderObjects(await temporaryFolder());
+  const clock = manualClock(Date.now());
+  const [sleeper, busy] = [openManifest(objects, 't', clock), openManifest(objects, 't', clock)];
+  await sleeper.commit(() => ({ at: 0, add: [file('first')] }));
+  const rounds = limits.commitsPerState * (limits.statesKept + 2);
+  let looked = 0;
+  await sleeper.commit(async () => {
+    for (let i = 0; looked === 0 && i < rounds; i++) {
+      if (i === rounds - limits.commitsPerState) await clock.advance(limits.commitsKeptMs + 60_000);
+      await busy.commit(() => ({ at: i, add: [file(`f${i}`)] }));
+    }
+    looked += 1;
+    return { at: 1, add: [file('last')] };
+  });
+  expect(looked).toBe(2);
+  const state = await openManifest(objects, 't', clock).read();
+  expect([state.version, state.files.size]).toEqual([rounds + 2, rounds + 2]);
+});
+
+test('commits that were folded just now stay for those who have not read them', async () => {
+  const objects = folderObjects(await temporaryFolder());
+  const clock = manualClock(Date.now());
+  const [reader, writer] = [openManifest(objects, 't', clock), openManifest(objects, 't', clock)];
+  await writer.commit(() => ({ at: 0, add: [file('first')] }));
+  await reader.read();
+  const rounds = limits.commitsPerState * (limits.statesKept + 2);
+  for (let i = 0; i < rounds; i++) await writer.commit(() => ({ at: i, add: [file(`f${i}`)] }));
+  expect((await reader.read()).files.size).toBe(rounds + 1);
+});
+
 test('a state round-trips through its text', () => {
   const state = fc.record({
     version: fc.nat(),

@@ -33,7 +33,6 @@ export function createEraser(deps: Deps) {
     name: 'inbox',
 
     async eraseUser(tenantId: string, userId: string): Promise<Erased> {
-      if ((await forgetInPending(deps, tenantId, userId)) > 0) return 'more';
       for await (const { inbox_key } of listInboxes(deps, tenantId))
         if (
           await eraseInboxOfUser(
@@ -43,7 +42,8 @@ export function createEraser(deps: Deps) {
           )
         )
           return 'more';
-      return 'done';
+      // If one was changed, the mailbox is looked at again: it may have been delivered to in this moment.
+      return (await forgetInPending(deps, tenantId, userId)) > 0 ? 'more' : 'done';
     },
 
     async eraseTenant(tenantId: string): Promise<Erased> {
