@@ -21,7 +21,7 @@ export type FailureReason =
 export type Reply = { ok: true; output: Message } | { ok: false; reason: FailureReason; message: string };
 
 export const fail = (reason: FailureReason, message: string): Reply => ({ ok: false, reason, message });
-export const crashed = fail('crashed', 'The sandbox ended unexpectedly');
+const crashed = fail('crashed', 'The sandbox ended unexpectedly');
 const tooLong = fail('time_limit', 'It took too long');
 export const late = fail('busy', 'The machine had no time for it');
 

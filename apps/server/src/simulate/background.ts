@@ -36,7 +36,7 @@ export const looksOf = (servers: number) => ({
 const consumers = Object.values(consumersOf).reduce((sum, count) => sum + count, 0);
 
 /** Units a second of servers that do nothing. A list that all of them read makes more of each. */
-export function idleUnits(servers: number): { reads: number; writes: number } {
+function idleUnits(servers: number): { reads: number; writes: number } {
   const [one, each] = [looksOf(1), looksOf(servers)];
   const more = each.reports - one.reports + consumers * (each.members - one.members);
   return { reads: servers * (idleServer.reads + more), writes: servers * idleServer.writes };

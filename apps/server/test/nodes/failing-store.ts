@@ -9,7 +9,7 @@ import type { Random } from '@stak/kit';
 export type StoreFaults = { lostRequests: number; lostAnswers: number; throttled: number };
 
 /** Often enough that each happens hundreds of times in a minute, and seldom enough that repetitions outlast it. */
-export const passingStoreFaults: StoreFaults = { lostRequests: 0.005, lostAnswers: 0.01, throttled: 0.01 };
+const passingStoreFaults: StoreFaults = { lostRequests: 0.005, lostAnswers: 0.01, throttled: 0.01 };
 
 export type FailingStore = {
   endpoint: string;

@@ -10,7 +10,7 @@ import type { UpdateTableInput } from './update-table.ts';
 type Warm = { read: number; write: number };
 
 /** What every table on demand begins with. */
-export const onDemandWarm: Warm = { read: 12_000, write: 4_000 };
+const onDemandWarm: Warm = { read: 12_000, write: 4_000 };
 
 const initialThroughput =
   'https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial';

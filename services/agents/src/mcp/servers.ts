@@ -22,7 +22,7 @@ const sealLocation = (tenant_id: string, name: string) =>
   `conversations MCP#${tenant_id} SERVER#${name} headers`;
 
 export const toolsOf = ({ tools }: Pick<McpServer, 'tools'>) => JSON.parse(tools) as McpTool[];
-export const pinsOf = ({ pins = '{}' }: Pick<McpServer, 'pins'>) => JSON.parse(pins) as Pins;
+const pinsOf = ({ pins = '{}' }: Pick<McpServer, 'pins'>) => JSON.parse(pins) as Pins;
 export const changedTools = (server: Pick<McpServer, 'tools'>): McpTool[] =>
   toolsOf(server).filter(({ changedFrom }) => changedFrom !== undefined);
 export const skippedOf = ({ skipped }: Pick<McpServer, 'skipped'>) => JSON.parse(skipped) as SkippedTool[];
