@@ -1,200 +1,6 @@
 // Generated from the OpenAPI document by scripts/generate.ts: change the routes instead.
 
-export type AccountsAddPasskeyDataPasskey = {
-  passkeyId: string;
-  name: string;
-  isSynced: boolean;
-  lastUsedAt?: string;
-  createdAt: string;
-};
-
-export type AccountsChangeOrganisationProviderData = {
-  issuer: string;
-  clientId: string;
-  domains: Array<string>;
-  defaultRole: 'owner' | 'admin' | 'member' | 'viewer';
-  redirectUri: string;
-  signInUrl: string;
-  updatedAt: string;
-};
-
-export type AccountsCreateOrganisationData = {
-  accountId: string;
-  name: string;
-  role: 'owner' | 'admin' | 'member' | 'viewer';
-  isCurrent: boolean;
-};
-
-export type AccountsFinishSignUpData = {
-  access_token: string;
-  token_type: 'Bearer';
-  expires_in: number;
-  session_id: string;
-  account_id: string;
-  user_id: string;
-  refresh_token?: string;
-};
-
-export type AccountsGetMeData = {
-  userId: string;
-  email: string;
-  emailVerified: boolean;
-  name: string;
-  plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
-  madeFor?: string;
-  hasPassword: boolean;
-  secondFactor: boolean;
-  authenticator: boolean;
-  passkeys: number;
-  githubId?: string;
-  googleId?: string;
-  mails: { deliveries: boolean; limits: boolean };
-  usageThisMonth: number;
-  usagePeriodStart: string;
-  createdAt: string;
-  updatedAt: string;
-};
-
-export type AccountsInviteData = {
-  invitationId: string;
-  email: string;
-  role: 'owner' | 'admin' | 'member' | 'viewer';
-  invitedBy: string;
-  sentAt: string;
-  expiresAt: string;
-};
-
-export type AccountsListSavedDataDataItem = {
-  kind: 'events' | 'sql' | 'messages';
-  name: string;
-  text: string;
-  saved_by: string;
-  saved_at: string;
-};
-
-export type AccountsLogInBodyPasskey = {
-  id: string;
-  rawId: string;
-  type: 'public-key';
-  authenticatorAttachment?: 'platform' | 'cross-platform';
-  clientExtensionResults?: { [name: string]: unknown };
-  response: { clientDataJSON: string; authenticatorData: string; signature: string; userHandle?: string };
-};
-
-export type AccountsReadOrganisationData = {
-  accountId: string;
-  name: string;
-  plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
-  members: number;
-  seats: number | null;
-  role?: 'owner' | 'admin' | 'member' | 'viewer';
-  manages: Array<'owner' | 'admin' | 'member' | 'viewer'>;
-};
-
-export type AgentsAcceptMcpToolsData = {
-  name: string;
-  url: string;
-  header_names: Array<string>;
-  tools: Array<{
-    name: string;
-    skill: string;
-    description: string;
-    hash: string;
-    is_changed: boolean;
-    accepted_description: string | null;
-  }>;
-  skipped: Array<{ name: string; reason: string }>;
-  tools_at: string;
-  error: string | null;
-  created_at: string;
-  updated_at: string;
-};
-
-export type AgentsChangeMemorySettingsData = {
-  is_declined: boolean;
-  memory_summary: string | null;
-  memory_updated_at: string | null;
-};
-
-export type AgentsCreateConversationData = {
-  conversation_id: string;
-  title: string | null;
-  user_id: string | null;
-  channel: string | null;
-  turns: number;
-  created_at: string | null;
-  updated_at: string | null;
-  expires_at: string;
-  messages: Array<{ role: 'user' | 'assistant' | 'system'; content: string }>;
-};
-
-export type AgentsDecideApprovalData = {
-  approval_id: string;
-  conversation_id: string;
-  message_id: string;
-  user_id: string | null;
-  tool_call_id: string;
-  name: string;
-  input?: unknown;
-  approval: 'user' | 'admin';
-  status: 'waiting' | 'approved' | 'refused' | 'expired' | 'cancelled';
-  created_at: string;
-  expires_at: string;
-  decided_at: string | null;
-  decided_by: string | null;
-  reason: string | null;
-};
-
-export type AgentsEditMemoryData = {
-  session_id: string;
-  summary: string | null;
-  key_facts: Array<{
-    fact_id: string;
-    fact: string;
-    created_at: string;
-    source: string;
-    seq: number | null;
-    supersedes: string | null;
-  }>;
-  created_at: string;
-  updated_at: string;
-};
-
-export type AgentsGetCustomSkillData = {
-  name: string;
-  description: string;
-  triggers: Array<string>;
-  parameters: { [name: string]: unknown };
-  url: string;
-  created_at: string;
-  updated_at: string;
-  secret?: string;
-};
-
-export type AgentsGetReplyData = {
-  message_id: string;
-  conversation_id: string;
-  status: 'answered';
-  seq: number;
-  created_at: string;
-  reply: { role: 'assistant'; content: string };
-  merged: number;
-  routing: 'rule' | 'model' | 'import';
-  rule: string | null;
-  skills: Array<string>;
-  model: string | null;
-  usage: { input_tokens: number; output_tokens: number };
-  cost_usd: number;
-};
-
-export type AgentsGetReplyData2 = {
-  message_id: string;
-  conversation_id: string;
-  status: 'waiting';
-  approvals?: Array<AgentsDecideApprovalData>;
-};
-
-export type AgentsGetTenantUsageData = {
+export type AgentUsage = {
   from: string;
   to: string;
   user_id: string | null;
@@ -220,58 +26,253 @@ export type AgentsGetTenantUsageData = {
   }>;
 };
 
-export type AgentsImportConversationBodyMessagesItemContentItem = {
-  type: 'tool-call';
-  toolCallId: string;
-  toolName: string;
+export type Alert = {
+  alertKind: 'delivery_failed' | 'breaker_opened' | 'connection_disabled';
+  sourceId: string;
+  connectionId: string;
+  eventId?: string;
+  detail: string;
+  raisedAt: string;
+};
+
+export type ApiKey = {
+  keyId: string;
+  name: string;
+  keyPrefix: string;
+  permissions: 'read' | 'write' | 'admin';
+  madeBy: string;
+  expiresAt?: string;
+  tenants?: Array<string>;
+  addresses?: Array<string>;
+  lastUsedAt?: string;
+  createdAt: string;
+};
+
+export type App = {
+  sessionId: string;
+  userId: string;
+  name: string;
+  redirectHost: string;
+  scope: 'read' | 'write';
+  createdAt: string;
+  lastUsedAt: string;
+};
+
+export type Approval = {
+  approval_id: string;
+  conversation_id: string;
+  message_id: string;
+  user_id: string | null;
+  tool_call_id: string;
+  name: string;
   input?: unknown;
-};
-
-export type AgentsImportConversationBodyMessagesItemContentItem2 = {
-  type: 'tool-result';
-  toolCallId: string;
-  toolName: string;
-  output: { type: string; value?: unknown };
-};
-
-export type AgentsListChannelCredentialsDataDataItem = {
-  type: string;
-  channel_id: string;
-  updated_at: string;
-};
-
-export type AgentsListMessagesDataDataItem = {
-  seq: number;
+  approval: 'user' | 'admin';
+  status: 'waiting' | 'approved' | 'refused' | 'expired' | 'cancelled';
   created_at: string;
-  routing: 'rule' | 'model' | 'import';
-  rule: string | null;
-  skills: Array<string>;
-  model: string | null;
-  usage: { input_tokens: number; output_tokens: number };
-  cost_usd: number;
-  messages: Array<
-    | { role: 'user' | 'system'; content: string }
+  expires_at: string;
+  decided_at: string | null;
+  decided_by: string | null;
+  reason: string | null;
+};
+
+export type Attempt = {
+  connectionId: string;
+  run: number;
+  attemptNumber: number;
+  destinationUrl: string;
+  statusCode: number;
+  responseBody?: string;
+  latencyMs: number;
+  error?: string;
+  attemptedAt: number;
+};
+
+export type AuditEntry = {
+  auditId: string;
+  action: string;
+  at: string;
+  by?: string;
+  via: string;
+  credentialId?: string;
+  address?: string;
+  requestId?: string;
+  target?: string;
+  detail?: string;
+};
+
+export type Category = { category: string; until: number | null; deleting: boolean };
+
+export type CategoryErasure = {
+  category: string;
+  status: 'erasing' | 'erased';
+  erased: number;
+  startedat: number;
+  finishedat: number | null;
+};
+
+export type Channel = { tenant_id: string; type: string; channel_id: string; created_at: string };
+
+export type ChannelCredentials = { type: string; channel_id: string; updated_at: string };
+
+export type Connection = {
+  connectionId: string;
+  sourceId: string;
+  name: string;
+  destinationUrl: string;
+  filters: Array<
+    | FilterRule
     | {
-        role: 'assistant';
-        content:
-          | string
-          | Array<
-              | { type: 'text'; text: string }
-              | AgentsImportConversationBodyMessagesItemContentItem
-              | AgentsImportConversationBodyMessagesItemContentItem2
-            >;
-      }
-    | {
-        role: 'tool';
-        content: Array<
-          | { type: 'text'; text: string }
-          | AgentsImportConversationBodyMessagesItemContentItem
-          | AgentsImportConversationBodyMessagesItemContentItem2
+        and: Array<
+          | FilterRule
+          | {
+              and: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | {
+              or: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
         >;
       }
+    | {
+        or: Array<
+          | FilterRule
+          | {
+              and: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | {
+              or: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
+        >;
+      }
+    | {
+        not:
+          | FilterRule
+          | {
+              and: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | {
+              or: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | {
+              not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule };
+            };
+      }
   >;
-  feedback: { rating: 'good' | 'bad'; comment: string | null; rated_at: string } | null;
-  host_feedback: { rating: 'good' | 'bad'; comment: string | null; rated_at: string } | null;
+  transform:
+    | { type: 'passthrough' }
+    | WebhooksCreateConnectionDataTransform
+    | { type: 'javascript'; code: string };
+  retryConfig: { delaysS?: Array<number>; maxAttempts?: number };
+  maxConcurrency: number;
+  ratePerSecond?: number;
+  ordered: boolean;
+  status: 'active' | 'paused' | 'disabled' | 'deleted';
+  disabledReason?: string;
+  breaker: 'closed' | 'open' | 'half';
+  deliveryCount: number;
+  failureCount: number;
+  createdAt: string;
+  updatedAt: string;
+};
+
+export type Conversation = {
+  conversation_id: string;
+  title: string | null;
+  user_id: string | null;
+  channel: string | null;
+  turns: number;
+  created_at: string | null;
+  updated_at: string | null;
+  expires_at: string;
+  messages: Array<{ role: 'user' | 'assistant' | 'system'; content: string }>;
+};
+
+export type CustomSkill = {
+  name: string;
+  description: string;
+  triggers: Array<string>;
+  parameters: { [name: string]: unknown };
+  url: string;
+  created_at: string;
+  updated_at: string;
+  secret?: string;
+};
+
+export type Delivery = {
+  connectionId: string;
+  run: number;
+  state: 'pending' | 'retrying' | 'delivered' | 'failed' | 'filtered' | 'cancelled';
+  isHeld: boolean;
+  attempts: number;
+  nextAttemptAt?: number;
+  statusCode?: number;
+  error?: string;
+  finishedAt?: number;
+};
+
+export type Erasure = {
+  erasure_id: string;
+  tenant_id: string;
+  subject: 'tenant' | 'user';
+  user_id?: string;
+  status: 'waiting' | 'running' | 'done';
+  steps: Array<string>;
+  steps_done: Array<string>;
+  failures: number;
+  created_at: string;
+  finished_at?: string;
+};
+
+export type Event = {
+  eventId: string;
+  sourceId: string;
+  status:
+    | 'received'
+    | 'processing'
+    | 'filtered'
+    | 'delivered'
+    | 'partial'
+    | 'retrying'
+    | 'failed'
+    | 'rejected';
+  method: string;
+  query?: string;
+  contentType?: string;
+  eventType?: string;
+  sourceIp?: string;
+  size: number;
+  dedupeId?: string;
+  rejection?: string;
+  receivedAt: number;
+  processedAt?: number;
+  deliveredAt?: number;
+  attempts: number;
+  connections: number;
+  expiresAt: number;
+};
+
+export type EventStatusCounts = {
+  received: number;
+  processing: number;
+  filtered: number;
+  delivered: number;
+  partial: number;
+  retrying: number;
+  failed: number;
+  rejected: number;
 };
 
 export type FieldError = {
@@ -281,7 +282,171 @@ export type FieldError = {
   detail: string;
 };
 
-export type InboxArchiveData = {
+export type FilterResult = {
+  matched: boolean;
+  steps: Array<{ rule: string; matched: boolean; why: string; depth: number }>;
+};
+
+export type FilterRule = {
+  field: 'body' | 'header' | 'query' | 'method';
+  path?: string;
+  name?: string;
+  operator:
+    | 'equals'
+    | 'not_equals'
+    | 'contains'
+    | 'not_contains'
+    | 'exists'
+    | 'not_exists'
+    | 'regex'
+    | 'gt'
+    | 'lt'
+    | 'gte'
+    | 'lte';
+  value?: string | number | boolean | null;
+};
+
+export type Inbox = {
+  title: string;
+  description?: string;
+  ttl?: { [name: string]: string };
+  schema?: { [name: string]: unknown };
+  late_joiners?: 'all' | 'none' | { last: number };
+  unique_host_system_ids?: boolean;
+  cta_schemes?: Array<string>;
+  tenant_key: string;
+  inbox_key: string;
+  uid: string;
+  version: number;
+};
+
+export type InboxBulkBodyMessagesItem = {
+  message: MessageContent;
+  taxonomy?: { category: string };
+  host_system_id?: string | null;
+  sender?: string;
+  label?: string;
+  ttl?: string;
+  expiredat?: number;
+  send_at?: number;
+  uids: Array<string>;
+};
+
+export type InboxErasure = {
+  inbox_key: string;
+  status: 'erasing' | 'erased';
+  erased: number;
+  startedat: number;
+  finishedat: number | null;
+};
+
+export type InboxMember = { uid: string; joinedat: number };
+
+export type InboxReadManyBody = { since?: number; as_of?: number; category?: string };
+
+export type InboxSettings = { title: string; ttl?: string; tenant_key: string; uid: string; version: number };
+
+export type Invitation = {
+  invitationId: string;
+  email: string;
+  role: 'owner' | 'admin' | 'member' | 'viewer';
+  invitedBy: string;
+  sentAt: string;
+  expiresAt: string;
+};
+
+export type Job = {
+  jobId: string;
+  sourceId: string;
+  action: 'replay' | 'cancel';
+  state: 'running' | 'done' | 'failed' | 'cancelled';
+  matched: number;
+  expected?: number;
+  deliveries: number;
+  createdAt: number;
+  finishedAt?: number;
+};
+
+export type LakeIcebergConfigData = {
+  defaults: { [name: string]: string };
+  overrides: { [name: string]: string };
+  endpoints: Array<string>;
+};
+
+export type LakeIcebergTableData = {
+  'metadata-location': string;
+  metadata: Record<string, never>;
+  config: { [name: string]: string };
+};
+
+export type ListedConversation = {
+  conversation_id: string;
+  title: string | null;
+  user_id: string | null;
+  channel: string | null;
+  turns: number;
+  created_at: string | null;
+  updated_at: string | null;
+};
+
+export type MarkedMessages = { changed: number; not_found: Array<string> };
+
+export type McpServer = {
+  name: string;
+  url: string;
+  header_names: Array<string>;
+  tools: Array<{
+    name: string;
+    skill: string;
+    description: string;
+    hash: string;
+    is_changed: boolean;
+    accepted_description: string | null;
+  }>;
+  skipped: Array<{ name: string; reason: string }>;
+  tools_at: string;
+  error: string | null;
+  created_at: string;
+  updated_at: string;
+};
+
+export type Member = {
+  userId: string;
+  role: 'owner' | 'admin' | 'member' | 'viewer';
+  email?: string;
+  name?: string;
+  joinedAt: string;
+};
+
+export type Membership = {
+  accountId: string;
+  name: string;
+  role: 'owner' | 'admin' | 'member' | 'viewer';
+  isCurrent: boolean;
+};
+
+export type Memory = {
+  session_id: string;
+  summary: string | null;
+  key_facts: Array<{
+    fact_id: string;
+    fact: string;
+    created_at: string;
+    source: string;
+    seq: number | null;
+    supersedes: string | null;
+  }>;
+  created_at: string;
+  updated_at: string;
+};
+
+export type MemoryStatus = {
+  is_declined: boolean;
+  memory_summary: string | null;
+  memory_updated_at: string | null;
+};
+
+export type Message = {
   id: string;
   host_system_id: string | null;
   sender: string;
@@ -298,9 +463,153 @@ export type InboxArchiveData = {
   message: { title: string; body?: unknown; cta_uri: string | null };
 };
 
-export type InboxBroadcastBodyMessage = { title: string; body?: unknown; cta_uri?: string | null };
+export type MessageContent = { title: string; body?: unknown; cta_uri?: string | null };
 
-export type InboxBroadcastData = {
+export type MessageCounts = {
+  total: number;
+  unread: number;
+  unseen: number;
+  categories: { [name: string]: { total: number; unread: number; unseen: number } };
+};
+
+export type MessageReply = {
+  message_id: string;
+  conversation_id: string;
+  status: 'answered';
+  seq: number;
+  created_at: string;
+  reply: { role: 'assistant'; content: string };
+  merged: number;
+  routing: 'rule' | 'model' | 'import';
+  rule: string | null;
+  skills: Array<string>;
+  model: string | null;
+  usage: { input_tokens: number; output_tokens: number };
+  cost_usd: number;
+};
+
+export type Model = {
+  provider: string;
+  model: string;
+  is_default: boolean;
+  price: { input: number; output: number } | null;
+};
+
+export type Organisation = {
+  accountId: string;
+  name: string;
+  plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
+  members: number;
+  seats: number | null;
+  role?: 'owner' | 'admin' | 'member' | 'viewer';
+  manages: Array<'owner' | 'admin' | 'member' | 'viewer'>;
+};
+
+export type OrganisationProvider = {
+  issuer: string;
+  clientId: string;
+  domains: Array<string>;
+  defaultRole: 'owner' | 'admin' | 'member' | 'viewer';
+  redirectUri: string;
+  signInUrl: string;
+  updatedAt: string;
+};
+
+export type Passkey = {
+  passkeyId: string;
+  name: string;
+  isSynced: boolean;
+  lastUsedAt?: string;
+  createdAt: string;
+};
+
+export type PasskeyAnswer = {
+  id: string;
+  rawId: string;
+  type: 'public-key';
+  authenticatorAttachment?: 'platform' | 'cross-platform';
+  clientExtensionResults?: { [name: string]: unknown };
+  response: { clientDataJSON: string; authenticatorData: string; signature: string; userHandle?: string };
+};
+
+export type Plan = {
+  plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
+  eventsPerMonth: number | null;
+  eventsPerMinute: number | null;
+  retentionSeconds: number;
+  seats: number | null;
+  storageBytes: number | null;
+  tenants: number | null;
+  usersPerTenant: number | null;
+  modelUsdPerDay: number | null;
+  query: { rows: number; bytes: number; seconds: number };
+};
+
+export type Portal = {
+  tenant_id: string;
+  name: string;
+  logo?: string;
+  color?: string;
+  header_color?: string;
+  sign_in: boolean;
+  provider: boolean;
+};
+
+export type PortalProvider = {
+  tenant_id: string;
+  issuer: string;
+  client_id: string;
+  domains: Array<string>;
+  creates_users: boolean;
+  matches_addresses: boolean;
+  redirect_uri: string;
+  updated_at: string;
+};
+
+export type PortalSession = { access_token: string; token_type: 'Bearer'; expires_at: string };
+
+export type Problem = {
+  type: string;
+  title: string;
+  status: number;
+  code: string;
+  detail: string;
+  request_id: string;
+  errors?: Array<FieldError>;
+  details?: unknown;
+};
+
+export type Profile = {
+  userId: string;
+  email: string;
+  emailVerified: boolean;
+  name: string;
+  plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
+  madeFor?: string;
+  hasPassword: boolean;
+  secondFactor: boolean;
+  authenticator: boolean;
+  passkeys: number;
+  githubId?: string;
+  googleId?: string;
+  mails: { deliveries: boolean; limits: boolean };
+  usageThisMonth: number;
+  usagePeriodStart: string;
+  createdAt: string;
+  updatedAt: string;
+};
+
+export type Receipt = { uid: string; read: boolean; readat: number | null };
+
+export type SavedItem = {
+  kind: 'events' | 'sql' | 'messages';
+  name: string;
+  text: string;
+  saved_by: string;
+  saved_at: string;
+};
+
+export type Send = {
   id: string;
   host_system_id: string | null;
   sender: string;
@@ -317,89 +626,63 @@ export type InboxBroadcastData = {
   read_rate: number;
 };
 
-export type InboxBulkBodyMessagesItem = {
-  message: InboxBroadcastBodyMessage;
-  taxonomy?: { category: string };
-  host_system_id?: string | null;
-  sender?: string;
-  label?: string;
-  ttl?: string;
-  expiredat?: number;
-  send_at?: number;
-  uids: Array<string>;
+export type Session = {
+  sessionId: string;
+  isCurrent: boolean;
+  accountId: string;
+  signedInWith: string;
+  device: string;
+  address?: string;
+  userAgent?: string;
+  createdAt: string;
+  lastUsedAt: string;
 };
 
-export type InboxDeleteCategoryData = {
-  category: string;
-  status: 'erasing' | 'erased';
-  erased: number;
-  startedat: number;
-  finishedat: number | null;
+export type Skill = {
+  name: string;
+  description: string;
+  is_enabled: boolean;
+  is_custom: boolean;
+  approval: 'user' | 'admin' | 'never';
 };
 
-export type InboxDeleteInboxData = {
-  inbox_key: string;
-  status: 'erasing' | 'erased';
-  erased: number;
-  startedat: number;
-  finishedat: number | null;
+export type Source = {
+  sourceId: string;
+  name: string;
+  provider:
+    | 'stripe'
+    | 'github'
+    | 'shopify'
+    | 'slack'
+    | 'twilio'
+    | 'sendgrid'
+    | 'standard-webhooks'
+    | 'custom'
+    | 'stak';
+  status: 'active' | 'paused' | 'deleted';
+  signatures: 'off' | 'reject' | 'store';
+  hasSigningSecret: boolean;
+  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | WebhooksCreateSourceDataSigningAlgorithm;
+  toleranceS?: number;
+  dedupeHeader?: string;
+  whilePaused: 'hold' | 'refuse';
+  auditTrail: boolean;
+  alertUrl?: string;
+  ingestUrl?: string;
+  eventCount: number;
+  lastEventAt?: string;
+  createdAt: string;
+  updatedAt: string;
 };
 
-export type InboxListInboxesDataDataItem = {
-  title: string;
-  description?: string;
-  ttl?: { [name: string]: string };
-  schema?: { [name: string]: unknown };
-  late_joiners?: 'all' | 'none' | { last: number };
-  unique_host_system_ids?: boolean;
-  cta_schemes?: Array<string>;
-  tenant_key: string;
-  inbox_key: string;
-  uid: string;
-  version: number;
-};
-
-export type InboxReadManyBody = { since?: number; as_of?: number; category?: string };
-
-export type InboxReadSettingsData = {
-  title: string;
-  ttl?: string;
-  tenant_key: string;
-  uid: string;
-  version: number;
-};
-
-export type LakeIcebergConfigData = {
-  defaults: { [name: string]: string };
-  overrides: { [name: string]: string };
-  endpoints: Array<string>;
-};
-
-export type LakeIcebergTableData = {
-  'metadata-location': string;
-  metadata: Record<string, never>;
-  config: { [name: string]: string };
-};
-
-export type Problem = {
-  type: string;
-  title: string;
-  status: number;
-  code: string;
-  detail: string;
-  request_id: string;
-  errors?: Array<FieldError>;
-  details?: unknown;
-};
-
-export type TablesChangesDataItemAttributesItem = {
+export type TableAttribute = {
   name: string;
   type: string;
   value?: unknown;
   note: 'masked' | 'sealed' | 'cut' | null;
 };
 
-export type TablesChangesDataItemKeysItem = {
+export type TableKey = {
   attribute: string;
   role: 'partition' | 'sort';
   index: string | null;
@@ -408,20 +691,7 @@ export type TablesChangesDataItemKeysItem = {
   is_masked: boolean;
 };
 
-export type TasksBulkBodyItemsItemSet = {
-  title?: string;
-  description?: string | null;
-  status?: 'pending' | 'in_progress' | 'completed' | 'cancelled';
-  priority?: 'low' | 'medium' | 'high' | 'urgent' | null;
-  category?: string | null;
-  labels?: Array<string> | null;
-  due_date?: string | null;
-  parent_id?: string | null;
-  recurrence?: string | null;
-  reminder?: { at: string } | { days_before: number; time: string } | null;
-};
-
-export type TasksBulkDataResultsItemTask = {
+export type Task = {
   task_id: string;
   title: string;
   description?: string;
@@ -446,7 +716,39 @@ export type TasksBulkDataResultsItemTask = {
   ttl?: number;
 };
 
-export type TasksListDataDataItem = {
+export type TaskCounts = {
+  total: number;
+  by_status: { pending: number; in_progress: number; completed: number; cancelled: number };
+  by_priority: { low: number; medium: number; high: number; urgent: number; none: number };
+  by_category: Array<{ category: string; tasks: number }>;
+  blocked: number;
+  overdue: number;
+};
+
+export type TaskPatch = {
+  title?: string;
+  description?: string | null;
+  status?: 'pending' | 'in_progress' | 'completed' | 'cancelled';
+  priority?: 'low' | 'medium' | 'high' | 'urgent' | null;
+  category?: string | null;
+  labels?: Array<string> | null;
+  due_date?: string | null;
+  parent_id?: string | null;
+  recurrence?: string | null;
+  reminder?: { at: string } | { days_before: number; time: string } | null;
+};
+
+export type TaskProfile = {
+  email?: string;
+  name?: string;
+  time_zone: string;
+  retention_days?: number;
+  created_at: number;
+  updated_at: number;
+  version: number;
+};
+
+export type TaskSummary = {
   task_id: string;
   title: string;
   status: 'pending' | 'in_progress' | 'completed' | 'cancelled';
@@ -460,41 +762,7 @@ export type TasksListDataDataItem = {
   ttl?: number;
 };
 
-export type TasksMeData = {
-  email?: string;
-  name?: string;
-  time_zone: string;
-  retention_days?: number;
-  created_at: number;
-  updated_at: number;
-  version: number;
-};
-
-export type TenantsAcceptInvitationData = {
-  tenant_id: string;
-  user_id: string;
-  email?: string;
-  display_name: string;
-  role: 'admin' | 'member';
-  channel_identities: { [name: string]: string };
-  preferences: { [name: string]: unknown };
-  custom_properties: { [name: string]: unknown };
-  memory_summary?: string;
-  memory_updated_at?: string;
-  memory_edited_at?: string;
-  created_at: string;
-  updated_at: string;
-  version: number;
-};
-
-export type TenantsClaimChannelData = {
-  tenant_id: string;
-  type: string;
-  channel_id: string;
-  created_at: string;
-};
-
-export type TenantsCreateData = {
+export type Tenant = {
   tenant_id: string;
   name: string;
   status: 'onboarding' | 'active' | 'suspended';
@@ -503,31 +771,7 @@ export type TenantsCreateData = {
   version: number;
 };
 
-export type TenantsDeleteData = {
-  erasure_id: string;
-  tenant_id: string;
-  subject: 'tenant' | 'user';
-  user_id?: string;
-  status: 'waiting' | 'running' | 'done';
-  steps: Array<string>;
-  steps_done: Array<string>;
-  failures: number;
-  created_at: string;
-  finished_at?: string;
-};
-
-export type TenantsGetPortalProviderData = {
-  tenant_id: string;
-  issuer: string;
-  client_id: string;
-  domains: Array<string>;
-  creates_users: boolean;
-  matches_addresses: boolean;
-  redirect_uri: string;
-  updated_at: string;
-};
-
-export type TenantsGetSettingsData = {
+export type TenantSettings = {
   ai_provider: string;
   ai_model: string;
   system_prompt_override: string;
@@ -546,29 +790,96 @@ export type TenantsGetSettingsData = {
   [name: string]: unknown;
 };
 
-export type TenantsJoinPortalData = { access_token: string; token_type: 'Bearer'; expires_at: string };
-
-export type WebhooksAnalyticsDataDaysItemStatuses = {
-  received: number;
-  processing: number;
-  filtered: number;
-  delivered: number;
-  partial: number;
-  retrying: number;
-  failed: number;
-  rejected: number;
+export type Tokens = {
+  access_token: string;
+  token_type: 'Bearer';
+  expires_in: number;
+  session_id: string;
+  account_id: string;
+  user_id: string;
+  refresh_token?: string;
 };
 
-export type WebhooksCancelJobData = {
-  jobId: string;
-  sourceId: string;
-  action: 'replay' | 'cancel';
-  state: 'running' | 'done' | 'failed' | 'cancelled';
-  matched: number;
-  expected?: number;
-  deliveries: number;
-  createdAt: number;
-  finishedAt?: number;
+export type ToolCallPart = { type: 'tool-call'; toolCallId: string; toolName: string; input?: unknown };
+
+export type ToolResultPart = {
+  type: 'tool-result';
+  toolCallId: string;
+  toolName: string;
+  output: { type: string; value?: unknown };
+};
+
+export type TransformResult = { ok: boolean; dropped?: boolean; reason?: string; message?: string };
+
+export type Turn = {
+  seq: number;
+  created_at: string;
+  routing: 'rule' | 'model' | 'import';
+  rule: string | null;
+  skills: Array<string>;
+  model: string | null;
+  usage: { input_tokens: number; output_tokens: number };
+  cost_usd: number;
+  messages: Array<
+    | { role: 'user' | 'system'; content: string }
+    | {
+        role: 'assistant';
+        content: string | Array<{ type: 'text'; text: string } | ToolCallPart | ToolResultPart>;
+      }
+    | { role: 'tool'; content: Array<{ type: 'text'; text: string } | ToolCallPart | ToolResultPart> }
+  >;
+  feedback: { rating: 'good' | 'bad'; comment: string | null; rated_at: string } | null;
+  host_feedback: { rating: 'good' | 'bad'; comment: string | null; rated_at: string } | null;
+};
+
+export type Usage = {
+  usagePeriodStart: string;
+  usageThisMonth: number;
+  plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
+  eventsPerMonth: number | null;
+  tenants: { used: number | null; limit: number | null };
+  storage: {
+    usedBytes: number;
+    limitBytes: number | null;
+    isComplete: boolean;
+    services: Array<{ service: string; bytes: number; items: number }>;
+  };
+};
+
+export type User = {
+  tenant_id: string;
+  user_id: string;
+  email?: string;
+  display_name: string;
+  role: 'admin' | 'member';
+  channel_identities: { [name: string]: string };
+  preferences: { [name: string]: unknown };
+  custom_properties: { [name: string]: unknown };
+  memory_summary?: string;
+  memory_updated_at?: string;
+  memory_edited_at?: string;
+  created_at: string;
+  updated_at: string;
+  version: number;
+};
+
+export type UserInvitation = {
+  tenant_id: string;
+  invitation_id: string;
+  email: string;
+  role: 'admin' | 'member';
+  user_id: string;
+  created_at: string;
+  expires_at: string;
+};
+
+export type UserToken = { token: string; tenant: string; sub: string; scope: string; expires_at: string };
+
+export type WaitingReply = {
+  message_id: string;
+  conversation_id: string;
+  status: 'waiting';
+  approvals?: Array<Approval>;
 };
 
 export type WebhooksCreateConnectionData = {
@@ -577,88 +888,54 @@ export type WebhooksCreateConnectionData = {
   name: string;
   destinationUrl: string;
   filters: Array<
-    | WebhooksCreateConnectionDataFiltersItem
+    | FilterRule
     | {
         and: Array<
-          | WebhooksCreateConnectionDataFiltersItem
+          | FilterRule
           | {
               and: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
               >;
             }
           | {
               or: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
               >;
             }
-          | {
-              not:
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem };
-            }
+          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
         >;
       }
     | {
         or: Array<
-          | WebhooksCreateConnectionDataFiltersItem
+          | FilterRule
           | {
               and: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
               >;
             }
           | {
               or: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
               >;
             }
-          | {
-              not:
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem };
-            }
+          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
         >;
       }
     | {
         not:
-          | WebhooksCreateConnectionDataFiltersItem
+          | FilterRule
           | {
               and: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
               >;
             }
           | {
               or: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
               >;
             }
           | {
-              not:
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem };
+              not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule };
             };
       }
   >;
@@ -678,25 +955,6 @@ export type WebhooksCreateConnectionData = {
   createdAt: string;
   updatedAt: string;
   signingSecret: string;
-};
-
-export type WebhooksCreateConnectionDataFiltersItem = {
-  field: 'body' | 'header' | 'query' | 'method';
-  path?: string;
-  name?: string;
-  operator:
-    | 'equals'
-    | 'not_equals'
-    | 'contains'
-    | 'not_contains'
-    | 'exists'
-    | 'not_exists'
-    | 'regex'
-    | 'gt'
-    | 'lt'
-    | 'gte'
-    | 'lte';
-  value?: string | number | boolean | null;
 };
 
 export type WebhooksCreateConnectionDataTransform = {
@@ -750,186 +1008,7 @@ export type WebhooksCreateSourceDataSigningAlgorithm = {
   template?: string;
 };
 
-export type WebhooksEditConnectionData = {
-  connectionId: string;
-  sourceId: string;
-  name: string;
-  destinationUrl: string;
-  filters: Array<
-    | WebhooksCreateConnectionDataFiltersItem
-    | {
-        and: Array<
-          | WebhooksCreateConnectionDataFiltersItem
-          | {
-              and: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
-              >;
-            }
-          | {
-              or: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
-              >;
-            }
-          | {
-              not:
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem };
-            }
-        >;
-      }
-    | {
-        or: Array<
-          | WebhooksCreateConnectionDataFiltersItem
-          | {
-              and: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
-              >;
-            }
-          | {
-              or: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
-              >;
-            }
-          | {
-              not:
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem };
-            }
-        >;
-      }
-    | {
-        not:
-          | WebhooksCreateConnectionDataFiltersItem
-          | {
-              and: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
-              >;
-            }
-          | {
-              or: Array<
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem }
-              >;
-            }
-          | {
-              not:
-                | WebhooksCreateConnectionDataFiltersItem
-                | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                | { not: WebhooksCreateConnectionDataFiltersItem };
-            };
-      }
-  >;
-  transform:
-    | { type: 'passthrough' }
-    | WebhooksCreateConnectionDataTransform
-    | { type: 'javascript'; code: string };
-  retryConfig: { delaysS?: Array<number>; maxAttempts?: number };
-  maxConcurrency: number;
-  ratePerSecond?: number;
-  ordered: boolean;
-  status: 'active' | 'paused' | 'disabled' | 'deleted';
-  disabledReason?: string;
-  breaker: 'closed' | 'open' | 'half';
-  deliveryCount: number;
-  failureCount: number;
-  createdAt: string;
-  updatedAt: string;
-};
-
-export type WebhooksListAllEventsDataDataItem = {
-  eventId: string;
-  sourceId: string;
-  status:
-    | 'received'
-    | 'processing'
-    | 'filtered'
-    | 'delivered'
-    | 'partial'
-    | 'retrying'
-    | 'failed'
-    | 'rejected';
-  method: string;
-  query?: string;
-  contentType?: string;
-  eventType?: string;
-  sourceIp?: string;
-  size: number;
-  dedupeId?: string;
-  rejection?: string;
-  receivedAt: number;
-  processedAt?: number;
-  deliveredAt?: number;
-  attempts: number;
-  connections: number;
-  expiresAt: number;
-};
-
-export type WebhooksListSourcesDataDataItem = {
-  sourceId: string;
-  name: string;
-  provider:
-    | 'stripe'
-    | 'github'
-    | 'shopify'
-    | 'slack'
-    | 'twilio'
-    | 'sendgrid'
-    | 'standard-webhooks'
-    | 'custom'
-    | 'stak';
-  status: 'active' | 'paused' | 'deleted';
-  signatures: 'off' | 'reject' | 'store';
-  hasSigningSecret: boolean;
-  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | WebhooksCreateSourceDataSigningAlgorithm;
-  toleranceS?: number;
-  dedupeHeader?: string;
-  whilePaused: 'hold' | 'refuse';
-  auditTrail: boolean;
-  alertUrl?: string;
-  ingestUrl?: string;
-  eventCount: number;
-  lastEventAt?: string;
-  createdAt: string;
-  updatedAt: string;
-};
-
 export type WebhooksReceiveData = { eventId: string; status: string; duplicate: boolean };
-
-export type WebhooksTestConnectionDataFilterStepsItem = {
-  rule: string;
-  matched: boolean;
-  why: string;
-  depth: number;
-};
-
-export type WebhooksTestConnectionDataTransform = {
-  ok: boolean;
-  dropped?: boolean;
-  reason?: string;
-  message?: string;
-};
 
 export type ApiTypes = {
   /** Accept an invitation. For: person. */
@@ -959,7 +1038,7 @@ export type ApiTypes = {
         };
       };
     };
-    data: { passkey: AccountsAddPasskeyDataPasskey; recoveryCodes?: Array<string> };
+    data: { passkey: Passkey; recoveryCodes?: Array<string> };
   };
   /** Start the authorization of an app. For: public. */
   'accounts.authorizeApp': { args: { client_id?: unknown; redirect_uri?: unknown }; data: unknown };
@@ -1001,7 +1080,7 @@ export type ApiTypes = {
         defaultRole: 'admin' | 'member' | 'viewer';
       };
     };
-    data: AccountsChangeOrganisationProviderData;
+    data: OrganisationProvider;
   };
   /** Change or set your password. For: person. */
   'accounts.changePassword': {
@@ -1041,7 +1120,7 @@ export type ApiTypes = {
     };
   };
   /** Create an organisation. For: person. */
-  'accounts.createOrganisation': { args: { body: { name: string } }; data: AccountsCreateOrganisationData };
+  'accounts.createOrganisation': { args: { body: { name: string } }; data: Membership };
   /** Approve or deny an app. For: person. */
   'accounts.decideAppRequest': {
     args: { body: { request: string; accountId: string; approved: boolean; scope?: 'read' | 'write' } };
@@ -1079,27 +1158,12 @@ export type ApiTypes = {
   /** Finish signing up with the token from the mail. For: public. */
   'accounts.finishSignUp': {
     args: { body: { token: string; password: string; cookie?: boolean } };
-    data: AccountsFinishSignUpData;
+    data: Tokens;
   };
   /** Get your account. For: account, scope read. */
-  'accounts.getMe': { args: Record<never, never>; data: AccountsGetMeData };
+  'accounts.getMe': { args: Record<never, never>; data: Profile };
   /** Get your usage this month and your storage. For: account, scope read. */
-  'accounts.getUsage': {
-    args: Record<never, never>;
-    data: {
-      usagePeriodStart: string;
-      usageThisMonth: number;
-      plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
-      eventsPerMonth: number | null;
-      tenants: { used: number | null; limit: number | null };
-      storage: {
-        usedBytes: number;
-        limitBytes: number | null;
-        isComplete: boolean;
-        services: Array<{ service: string; bytes: number; items: number }>;
-      };
-    };
-  };
+  'accounts.getUsage': { args: Record<never, never>; data: Usage };
   /** Exchange a code or a refresh token for tokens. For: public. */
   'accounts.grantAppTokens': {
     args: { body: string | Uint8Array<ArrayBuffer> | Blob };
@@ -1114,7 +1178,7 @@ export type ApiTypes = {
   /** Invite someone to the organisation by mail. For: session, scope admin. */
   'accounts.invite': {
     args: { body: { email: string; role: 'admin' | 'member' | 'viewer' } };
-    data: AccountsInviteData;
+    data: Invitation;
   };
   /** Get the public keys that verify tokens. For: public. */
   'accounts.jwks': { args: Record<never, never>; data: { keys: Array<{ [name: string]: unknown }> } };
@@ -1133,142 +1197,49 @@ export type ApiTypes = {
   /** List connected apps. For: person. */
   'accounts.listApps': {
     args: { limit?: number; cursor?: string };
-    data: {
-      data: Array<{
-        sessionId: string;
-        userId: string;
-        name: string;
-        redirectHost: string;
-        scope: 'read' | 'write';
-        createdAt: string;
-        lastUsedAt: string;
-      }>;
-      next_cursor: string | null;
-    };
+    data: { data: Array<App>; next_cursor: string | null };
   };
   /** List the audit trail, newest first. For: account, scope admin. */
   'accounts.listAudit': {
     args: { limit?: number; cursor?: string; by?: string; action?: string; from?: string; to?: string };
-    data: {
-      data: Array<{
-        auditId: string;
-        action: string;
-        at: string;
-        by?: string;
-        via: string;
-        credentialId?: string;
-        address?: string;
-        requestId?: string;
-        target?: string;
-        detail?: string;
-      }>;
-      next_cursor: string | null;
-    };
+    data: { data: Array<AuditEntry>; next_cursor: string | null };
   };
   /** List pending invitations. For: session, scope admin. */
   'accounts.listInvitations': {
     args: Record<never, never>;
-    data: { data: Array<AccountsInviteData>; next_cursor: null };
+    data: { data: Array<Invitation>; next_cursor: null };
   };
   /** List your API keys. For: account, scope read. */
-  'accounts.listKeys': {
-    args: Record<never, never>;
-    data: {
-      data: Array<{
-        keyId: string;
-        name: string;
-        keyPrefix: string;
-        permissions: 'read' | 'write' | 'admin';
-        madeBy: string;
-        expiresAt?: string;
-        tenants?: Array<string>;
-        addresses?: Array<string>;
-        lastUsedAt?: string;
-        createdAt: string;
-      }>;
-      next_cursor: null;
-    };
-  };
+  'accounts.listKeys': { args: Record<never, never>; data: { data: Array<ApiKey>; next_cursor: null } };
   /** List the members of the organisation. For: account, scope read. */
   'accounts.listMembers': {
     args: { limit?: number; cursor?: string };
-    data: {
-      data: Array<{
-        userId: string;
-        role: 'owner' | 'admin' | 'member' | 'viewer';
-        email?: string;
-        name?: string;
-        joinedAt: string;
-      }>;
-      next_cursor: string | null;
-    };
+    data: { data: Array<Member>; next_cursor: string | null };
   };
   /** List your organisations. For: person. */
   'accounts.listOrganisations': {
     args: Record<never, never>;
-    data: { data: Array<AccountsCreateOrganisationData>; next_cursor: null };
+    data: { data: Array<Membership>; next_cursor: null };
   };
   /** List your passkeys. For: person. */
-  'accounts.listPasskeys': {
-    args: Record<never, never>;
-    data: { data: Array<AccountsAddPasskeyDataPasskey>; next_cursor: null };
-  };
+  'accounts.listPasskeys': { args: Record<never, never>; data: { data: Array<Passkey>; next_cursor: null } };
   /** List the plans. For: public. */
-  'accounts.listPlans': {
-    args: Record<never, never>;
-    data: {
-      data: Array<{
-        plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
-        eventsPerMonth: number | null;
-        eventsPerMinute: number | null;
-        retentionSeconds: number;
-        seats: number | null;
-        storageBytes: number | null;
-        tenants: number | null;
-        usersPerTenant: number | null;
-        modelUsdPerDay: number | null;
-        query: { rows: number; bytes: number; seconds: number };
-      }>;
-      next_cursor: null;
-    };
-  };
+  'accounts.listPlans': { args: Record<never, never>; data: { data: Array<Plan>; next_cursor: null } };
   /** List the providers for signing in. For: public. */
   'accounts.listProviders': { args: Record<never, never>; data: { data: Array<'github' | 'google'> } };
   /** List saved views, queries or templates. For: account, scope read. */
   'accounts.listSaved': {
     args: { kind: 'events' | 'sql' | 'messages' };
-    data: { data: Array<AccountsListSavedDataDataItem>; next_cursor: null };
+    data: { data: Array<SavedItem>; next_cursor: null };
   };
   /** List your sessions. For: person. */
-  'accounts.listSessions': {
-    args: Record<never, never>;
-    data: {
-      data: Array<{
-        sessionId: string;
-        isCurrent: boolean;
-        accountId: string;
-        signedInWith: string;
-        device: string;
-        address?: string;
-        userAgent?: string;
-        createdAt: string;
-        lastUsedAt: string;
-      }>;
-      next_cursor: null;
-    };
-  };
+  'accounts.listSessions': { args: Record<never, never>; data: { data: Array<Session>; next_cursor: null } };
   /** Sign in with a password. For: public. */
   'accounts.logIn': {
     args: {
-      body: {
-        email: string;
-        cookie?: boolean;
-        password: string;
-        code?: string;
-        passkey?: AccountsLogInBodyPasskey;
-      };
+      body: { email: string; cookie?: boolean; password: string; code?: string; passkey?: PasskeyAnswer };
     };
-    data: AccountsFinishSignUpData;
+    data: Tokens;
   };
   /** End this session. For: person. */
   'accounts.logOut': { args: Record<never, never>; data: undefined };
@@ -1334,12 +1305,9 @@ export type ApiTypes = {
     };
   };
   /** Get the current organisation. For: account, scope read. */
-  'accounts.readOrganisation': { args: Record<never, never>; data: AccountsReadOrganisationData };
+  'accounts.readOrganisation': { args: Record<never, never>; data: Organisation };
   /** Get the identity provider of the organisation. For: session, scope admin. */
-  'accounts.readOrganisationProvider': {
-    args: Record<never, never>;
-    data: AccountsChangeOrganisationProviderData;
-  };
+  'accounts.readOrganisationProvider': { args: Record<never, never>; data: OrganisationProvider };
   /** Get the organisation of a sign-in page. For: public. */
   'accounts.readOrganisationSignIn': {
     args: { accountId: string };
@@ -1357,7 +1325,7 @@ export type ApiTypes = {
     };
   };
   /** Exchange a refresh token for new tokens. For: public. */
-  'accounts.refresh': { args: { body: { refresh_token?: string } }; data: AccountsFinishSignUpData };
+  'accounts.refresh': { args: { body: { refresh_token?: string } }; data: Tokens };
   /** Register an app (RFC 7591). For: public. */
   'accounts.registerApp': {
     args: { body: string | Uint8Array<ArrayBuffer> | Blob };
@@ -1382,12 +1350,9 @@ export type ApiTypes = {
   /** Remove a saved view, query or template. For: account, scope write. */
   'accounts.removeSaved': { args: { kind: 'events' | 'sql' | 'messages'; name: string }; data: undefined };
   /** Rename the organisation. For: session, scope admin. */
-  'accounts.renameOrganisation': { args: { body: { name: string } }; data: AccountsReadOrganisationData };
+  'accounts.renameOrganisation': { args: { body: { name: string } }; data: Organisation };
   /** Rename a passkey. For: person. */
-  'accounts.renamePasskey': {
-    args: { passkeyId: string; body: { name: string } };
-    data: AccountsAddPasskeyDataPasskey;
-  };
+  'accounts.renamePasskey': { args: { passkeyId: string; body: { name: string } }; data: Passkey };
   /** Replace the recovery codes. For: person. */
   'accounts.renewRecoveryCodes': { args: Record<never, never>; data: { recoveryCodes: Array<string> } };
   /** Request a password reset. For: public. */
@@ -1398,13 +1363,13 @@ export type ApiTypes = {
     data: undefined;
   };
   /** Resend an invitation with a new link. For: session, scope admin. */
-  'accounts.resendInvitation': { args: { invitationId: string }; data: AccountsInviteData };
+  'accounts.resendInvitation': { args: { invitationId: string }; data: Invitation };
   /** Disconnect the app that a token belongs to (RFC 7009). For: public. */
   'accounts.revokeAppToken': { args: { body: string | Uint8Array<ArrayBuffer> | Blob }; data: undefined };
   /** Save a view, a query or a template under a name. For: account, scope write. */
   'accounts.save': {
     args: { kind: 'events' | 'sql' | 'messages'; name: string; body: { text: string } };
-    data: AccountsListSavedDataDataItem;
+    data: SavedItem;
   };
   /** Resend the verification mail. For: person. */
   'accounts.sendVerification': { args: Record<never, never>; data: undefined };
@@ -1412,13 +1377,13 @@ export type ApiTypes = {
   'accounts.showUnsubscribe': { args: { token: string }; data: string };
   /** Sign in with a passkey. For: public. */
   'accounts.signInWithPasskey': {
-    args: { body: { passkey: AccountsLogInBodyPasskey; cookie?: boolean } };
-    data: AccountsFinishSignUpData;
+    args: { body: { passkey: PasskeyAnswer; cookie?: boolean } };
+    data: Tokens;
   };
   /** Create an account and sign in. For: public. */
   'accounts.signUp': {
     args: { body: { email: string; cookie?: boolean; password: string; name: string } };
-    data: AccountsFinishSignUpData;
+    data: Tokens;
   };
   /** Buy a plan. For: session, scope admin. */
   'accounts.startCheckout': {
@@ -1433,15 +1398,9 @@ export type ApiTypes = {
     data: unknown;
   };
   /** Confirm your second factor again. For: person. */
-  'accounts.stepUp': {
-    args: { body: { code?: string; passkey?: AccountsLogInBodyPasskey } };
-    data: undefined;
-  };
+  'accounts.stepUp': { args: { body: { code?: string; passkey?: PasskeyAnswer } }; data: undefined };
   /** Switch to another organisation. For: person. */
-  'accounts.switchOrganisation': {
-    args: { body: { accountId: string; cookie?: boolean } };
-    data: AccountsFinishSignUpData;
-  };
+  'accounts.switchOrganisation': { args: { body: { accountId: string; cookie?: boolean } }; data: Tokens };
   /** Receive events from Stripe. For: provider. */
   'accounts.takeStripeEvent': {
     args: { body: string | Uint8Array<ArrayBuffer> | Blob };
@@ -1466,7 +1425,7 @@ export type ApiTypes = {
   /** Update your account. For: account, scope admin. */
   'accounts.updateMe': {
     args: { body: { name?: string; mails?: { deliveries?: boolean; limits?: boolean } } };
-    data: AccountsGetMeData;
+    data: Profile;
   };
   /** Verify your address with the token from the mail. For: person. */
   'accounts.verifyEmail': { args: { body: { token: string } }; data: undefined };
@@ -1491,7 +1450,7 @@ export type ApiTypes = {
   /** Accept the changed tools of an MCP server. For: account, scope admin. */
   'agents.acceptMcpTools': {
     args: { tenant_id: string; name: string; body: { tools: Array<{ name: string; hash: string }> } };
-    data: AgentsAcceptMcpToolsData;
+    data: McpServer;
   };
   /** Stop the answer in progress. For: user, scope write. */
   'agents.cancelAnswer': {
@@ -1505,14 +1464,14 @@ export type ApiTypes = {
       user_id: string;
       body: { is_declined?: boolean; memory_summary?: string | null };
     };
-    data: AgentsChangeMemorySettingsData;
+    data: MemoryStatus;
   };
   /** Clear a conversation. For: user, scope write. */
   'agents.clearConversation': { args: { tenant_id: string; conversation_id: string }; data: undefined };
   /** Create a conversation. For: user, scope write. */
   'agents.createConversation': {
     args: { tenant_id: string; body: { conversation_id?: string; title?: string; user_id?: string } };
-    data: AgentsCreateConversationData;
+    data: Conversation;
   };
   /** Approve or refuse a call. For: user, scope write. */
   'agents.decideApproval': {
@@ -1522,7 +1481,7 @@ export type ApiTypes = {
       approval_id: string;
       body: { approved: boolean; reason?: string };
     };
-    data: AgentsDecideApprovalData;
+    data: Approval;
   };
   /** Remove the secrets of a channel. For: user, scope write. */
   'agents.deleteChannelCredentials': {
@@ -1548,43 +1507,34 @@ export type ApiTypes = {
       session_id: string;
       body: { summary?: string | null; key_facts?: Array<{ fact_id?: string; fact: string }> };
     };
-    data: AgentsEditMemoryData;
+    data: Memory;
   };
   /** Export a conversation. For: user, scope read. */
   'agents.exportConversation': { args: { tenant_id: string; conversation_id: string }; data: Uint8Array };
   /** Get an approval. For: user, scope read. */
   'agents.getApproval': {
     args: { tenant_id: string; conversation_id: string; approval_id: string };
-    data: AgentsDecideApprovalData;
+    data: Approval;
   };
   /** Get a conversation and its newest turns. For: user, scope read. */
-  'agents.getConversation': {
-    args: { tenant_id: string; conversation_id: string };
-    data: AgentsCreateConversationData;
-  };
+  'agents.getConversation': { args: { tenant_id: string; conversation_id: string }; data: Conversation };
   /** Get a custom skill. For: account, scope read. */
-  'agents.getCustomSkill': { args: { tenant_id: string; name: string }; data: AgentsGetCustomSkillData };
+  'agents.getCustomSkill': { args: { tenant_id: string; name: string }; data: CustomSkill };
   /** Get an MCP server and its tools. For: account, scope read. */
-  'agents.getMcpServer': { args: { tenant_id: string; name: string }; data: AgentsAcceptMcpToolsData };
+  'agents.getMcpServer': { args: { tenant_id: string; name: string }; data: McpServer };
   /** Get the memory settings and summary of a user. For: user, scope read. */
-  'agents.getMemorySettings': {
-    args: { tenant_id: string; user_id: string };
-    data: AgentsChangeMemorySettingsData;
-  };
+  'agents.getMemorySettings': { args: { tenant_id: string; user_id: string }; data: MemoryStatus };
   /** Get the answer to a message, or wait for it. For: user, scope read. */
   'agents.getReply': {
     args: { tenant_id: string; conversation_id: string; message_id: string };
-    data: AgentsGetReplyData | AgentsGetReplyData2;
+    data: MessageReply | WaitingReply;
   };
   /** Get messages, tokens and cost of the whole tenant by day. For: user, scope read. */
-  'agents.getTenantUsage': {
-    args: { tenant_id: string; from?: string; to?: string };
-    data: AgentsGetTenantUsageData;
-  };
+  'agents.getTenantUsage': { args: { tenant_id: string; from?: string; to?: string }; data: AgentUsage };
   /** Get messages, tokens and cost by day. For: user, scope read. */
   'agents.getUsage': {
     args: { tenant_id: string; from?: string; to?: string; user_id?: string };
-    data: AgentsGetTenantUsageData;
+    data: AgentUsage;
   };
   /** Import a conversation. For: user, scope write. */
   'agents.importConversation': {
@@ -1598,72 +1548,48 @@ export type ApiTypes = {
           | { role: 'user' | 'system'; content: string }
           | {
               role: 'assistant';
-              content:
-                | string
-                | Array<
-                    | { type: 'text'; text: string }
-                    | AgentsImportConversationBodyMessagesItemContentItem
-                    | AgentsImportConversationBodyMessagesItemContentItem2
-                  >;
+              content: string | Array<{ type: 'text'; text: string } | ToolCallPart | ToolResultPart>;
             }
-          | {
-              role: 'tool';
-              content: Array<
-                | { type: 'text'; text: string }
-                | AgentsImportConversationBodyMessagesItemContentItem
-                | AgentsImportConversationBodyMessagesItemContentItem2
-              >;
-            }
+          | { role: 'tool'; content: Array<{ type: 'text'; text: string } | ToolCallPart | ToolResultPart> }
         >;
       };
     };
-    data: AgentsCreateConversationData;
+    data: Conversation;
   };
   /** List pending approvals. For: user, scope read. */
   'agents.listApprovals': {
     args: { tenant_id: string; limit?: number; cursor?: string };
-    data: { data: Array<AgentsDecideApprovalData>; next_cursor: string | null };
+    data: { data: Array<Approval>; next_cursor: string | null };
   };
   /** List the channels that have credentials. For: user, scope read. */
   'agents.listChannelCredentials': {
     args: { tenant_id: string; limit?: number; cursor?: string };
-    data: { data: Array<AgentsListChannelCredentialsDataDataItem>; next_cursor: string | null };
+    data: { data: Array<ChannelCredentials>; next_cursor: string | null };
   };
   /** List the approvals of a conversation. For: user, scope read. */
   'agents.listConversationApprovals': {
     args: { tenant_id: string; conversation_id: string; limit?: number; cursor?: string };
-    data: { data: Array<AgentsDecideApprovalData>; next_cursor: string | null };
+    data: { data: Array<Approval>; next_cursor: string | null };
   };
   /** List conversations, newest first. For: user, scope read. */
   'agents.listConversations': {
     args: { tenant_id: string; limit?: number; cursor?: string; user_id?: string };
-    data: {
-      data: Array<{
-        conversation_id: string;
-        title: string | null;
-        user_id: string | null;
-        channel: string | null;
-        turns: number;
-        created_at: string | null;
-        updated_at: string | null;
-      }>;
-      next_cursor: string | null;
-    };
+    data: { data: Array<ListedConversation>; next_cursor: string | null };
   };
   /** List custom skills. For: account, scope read. */
   'agents.listCustomSkills': {
     args: { tenant_id: string; limit?: number; cursor?: string };
-    data: { data: Array<AgentsGetCustomSkillData>; next_cursor: string | null };
+    data: { data: Array<CustomSkill>; next_cursor: string | null };
   };
   /** List the MCP servers of a tenant. For: account, scope read. */
   'agents.listMcpServers': {
     args: { tenant_id: string; limit?: number; cursor?: string };
-    data: { data: Array<AgentsAcceptMcpToolsData>; next_cursor: string | null };
+    data: { data: Array<McpServer>; next_cursor: string | null };
   };
   /** List what is remembered about a user. For: user, scope read. */
   'agents.listMemory': {
     args: { tenant_id: string; user_id: string; limit?: number; cursor?: string };
-    data: { data: Array<AgentsEditMemoryData>; next_cursor: string | null };
+    data: { data: Array<Memory>; next_cursor: string | null };
   };
   /** List the turns of a conversation. For: user, scope read. */
   'agents.listMessages': {
@@ -1674,35 +1600,15 @@ export type ApiTypes = {
       cursor?: string;
       order?: 'oldest' | 'newest';
     };
-    data: { data: Array<AgentsListMessagesDataDataItem>; next_cursor: string | null };
+    data: { data: Array<Turn>; next_cursor: string | null };
   };
   /** List the models that tenants can choose. For: account, scope read. */
   'agents.listModels': {
     args: Record<never, never>;
-    data: {
-      data: Array<{
-        provider: string;
-        model: string;
-        is_default: boolean;
-        price: { input: number; output: number } | null;
-      }>;
-      default: string | null;
-      missing: string | null;
-    };
+    data: { data: Array<Model>; default: string | null; missing: string | null };
   };
   /** List skills. For: user, scope read. */
-  'agents.listSkills': {
-    args: { tenant_id: string };
-    data: {
-      data: Array<{
-        name: string;
-        description: string;
-        is_enabled: boolean;
-        is_custom: boolean;
-        approval: 'user' | 'admin' | 'never';
-      }>;
-    };
-  };
+  'agents.listSkills': { args: { tenant_id: string }; data: { data: Array<Skill> } };
   /** Set the secrets of a channel. For: user, scope write. */
   'agents.putChannelCredentials': {
     args: {
@@ -1711,7 +1617,7 @@ export type ApiTypes = {
       channel_id: string;
       body: { [name: string]: string };
     };
-    data: AgentsListChannelCredentialsDataDataItem;
+    data: ChannelCredentials;
   };
   /** Create or update a custom skill. For: account, scope admin. */
   'agents.putCustomSkill': {
@@ -1726,12 +1632,12 @@ export type ApiTypes = {
         url: string;
       };
     };
-    data: AgentsGetCustomSkillData;
+    data: CustomSkill;
   };
   /** Create or update an MCP server. For: account, scope admin. */
   'agents.putMcpServer': {
     args: { tenant_id: string; name: string; body: { url: string; headers?: { [name: string]: string } } };
-    data: AgentsAcceptMcpToolsData;
+    data: McpServer;
   };
   /** Say whether an answer was good. For: user, scope write. */
   'agents.rateAnswer': {
@@ -1741,14 +1647,14 @@ export type ApiTypes = {
       seq: number;
       body: { rating: 'good' | 'bad' | null; comment?: string };
     };
-    data: AgentsListMessagesDataDataItem;
+    data: Turn;
   };
   /** Refresh the tools of an MCP server. For: account, scope write. */
-  'agents.refreshMcpServer': { args: { tenant_id: string; name: string }; data: AgentsAcceptMcpToolsData };
+  'agents.refreshMcpServer': { args: { tenant_id: string; name: string }; data: McpServer };
   /** Rename a conversation. For: user, scope write. */
   'agents.renameConversation': {
     args: { tenant_id: string; conversation_id: string; body: { title: string } };
-    data: AgentsCreateConversationData;
+    data: Conversation;
   };
   /** Resume the stream, at the address that the AI SDK uses by default. For: user, scope read. */
   'agents.resumeUiChat': {
@@ -1765,7 +1671,7 @@ export type ApiTypes = {
       'idempotency-key'?: string;
       body: { content: string; user_id?: string };
     };
-    data: AgentsGetReplyData | AgentsGetReplyData2;
+    data: MessageReply | WaitingReply;
   };
   /** Send a message in the AI SDK's protocol. For: user, scope write. */
   'agents.sendUiMessage': {
@@ -1839,12 +1745,12 @@ export type ApiTypes = {
   /** Archive a message. For: user, scope write. */
   'inbox.archive': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
-    data: InboxArchiveData;
+    data: Message;
   };
   /** Archive messages. For: user, scope write. */
   'inbox.archiveMany': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: { ids: Array<string> } };
-    data: { changed: number; not_found: Array<string> };
+    data: MarkedMessages;
   };
   /** Publish a message to everyone. For: account, scope write. */
   'inbox.broadcast': {
@@ -1852,7 +1758,7 @@ export type ApiTypes = {
       tenant_id: string;
       inbox_key: string;
       body: {
-        message: InboxBroadcastBodyMessage;
+        message: MessageContent;
         taxonomy?: { category: string };
         host_system_id?: string | null;
         sender?: string;
@@ -1862,34 +1768,24 @@ export type ApiTypes = {
         send_at?: number;
       };
     };
-    data: InboxBroadcastData;
+    data: Send;
   };
   /** Publish several messages. For: account, scope write. */
   'inbox.bulk': {
     args: { tenant_id: string; inbox_key: string; body: { messages: Array<InboxBulkBodyMessagesItem> } };
-    data: {
-      data: Array<{ ok: true; send: InboxBroadcastData } | { ok: false; code: string; detail: string }>;
-    };
+    data: { data: Array<{ ok: true; send: Send } | { ok: false; code: string; detail: string }> };
   };
   /** Cancel a scheduled send. For: account, scope write. */
   'inbox.cancel': { args: { tenant_id: string; inbox_key: string; id: string }; data: undefined };
   /** Count all, unread and unseen messages, in total and by category. For: user, scope read. */
-  'inbox.counts': {
-    args: { tenant_id: string; inbox_key: string; uid: 'me' | string };
-    data: {
-      total: number;
-      unread: number;
-      unseen: number;
-      categories: { [name: string]: { total: number; unread: number; unseen: number } };
-    };
-  };
+  'inbox.counts': { args: { tenant_id: string; inbox_key: string; uid: 'me' | string }; data: MessageCounts };
   /** Delete a category. For: account, scope write. */
   'inbox.deleteCategory': {
     args: { tenant_id: string; inbox_key: string; category: string; messages?: 'keep' | 'delete' };
-    data: InboxDeleteCategoryData | undefined;
+    data: CategoryErasure | undefined;
   };
   /** Delete an inbox and everything in it. For: account, scope admin. */
-  'inbox.deleteInbox': { args: { tenant_id: string; inbox_key: string }; data: InboxDeleteInboxData };
+  'inbox.deleteInbox': { args: { tenant_id: string; inbox_key: string }; data: InboxErasure };
   /** Export all receipts of a message as a file. For: account, scope read. */
   'inbox.exportReceipts': {
     args: { tenant_id: string; inbox_key: string; id: string; format?: 'ndjson' | 'csv' };
@@ -1908,25 +1804,19 @@ export type ApiTypes = {
       archived?: 'true' | 'false';
       snoozed?: 'true' | 'false';
     };
-    data: { data: Array<InboxArchiveData>; next_cursor: string | null };
+    data: { data: Array<Message>; next_cursor: string | null };
   };
   /** Make a user a member of the inbox. For: user, scope write. */
-  'inbox.join': {
-    args: { tenant_id: string; inbox_key: string; uid: 'me' | string };
-    data: { uid: string; joinedat: number };
-  };
+  'inbox.join': { args: { tenant_id: string; inbox_key: string; uid: 'me' | string }; data: InboxMember };
   /** List the categories that have messages. For: account, scope read. */
   'inbox.listCategories': {
     args: { tenant_id: string; inbox_key: string };
-    data: {
-      data: Array<{ category: string; until: number | null; deleting: boolean }>;
-      next_cursor: string | null;
-    };
+    data: { data: Array<Category>; next_cursor: string | null };
   };
   /** List inboxes. For: account, scope read. */
   'inbox.listInboxes': {
     args: { tenant_id: string };
-    data: { data: Array<InboxListInboxesDataDataItem>; next_cursor: string | null };
+    data: { data: Array<Inbox>; next_cursor: string | null };
   };
   /** List the recipients of a message, and when they read it. For: account, scope read. */
   'inbox.listReceipts': {
@@ -1938,27 +1828,27 @@ export type ApiTypes = {
       cursor?: string;
       read?: 'true' | 'false';
     };
-    data: { data: Array<{ uid: string; read: boolean; readat: number | null }>; next_cursor: string | null };
+    data: { data: Array<Receipt>; next_cursor: string | null };
   };
   /** List scheduled sends. For: account, scope read. */
   'inbox.listScheduled': {
     args: { tenant_id: string; inbox_key: string; limit?: number; cursor?: string };
-    data: { data: Array<InboxBroadcastData>; next_cursor: string | null };
+    data: { data: Array<Send>; next_cursor: string | null };
   };
   /** List sends, with how many were delivered and read. For: account, scope read. */
   'inbox.listSends': {
     args: { tenant_id: string; inbox_key: string; limit?: number; cursor?: string };
-    data: { data: Array<InboxBroadcastData>; next_cursor: string | null };
+    data: { data: Array<Send>; next_cursor: string | null };
   };
   /** Mark a message as read. For: user, scope write. */
   'inbox.markRead': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
-    data: InboxArchiveData;
+    data: Message;
   };
   /** Mark a message as unread. For: user, scope write. */
   'inbox.markUnread': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
-    data: InboxArchiveData;
+    data: Message;
   };
   /** Count the messages to everyone, by category, and the members. For: account, scope read. */
   'inbox.publicCounts': {
@@ -1968,17 +1858,17 @@ export type ApiTypes = {
   /** Publish a message to users. For: account, scope write. */
   'inbox.publish': {
     args: { tenant_id: string; inbox_key: string; body: InboxBulkBodyMessagesItem };
-    data: InboxBroadcastData;
+    data: Send;
   };
   /** Get the progress of the deletion of a category. For: account, scope read. */
   'inbox.readCategoryErasure': {
     args: { tenant_id: string; inbox_key: string; category: string };
-    data: InboxDeleteCategoryData;
+    data: CategoryErasure;
   };
   /** Get the progress of the deletion of an inbox. For: account, scope read. */
-  'inbox.readErasure': { args: { tenant_id: string; inbox_key: string }; data: InboxDeleteInboxData };
+  'inbox.readErasure': { args: { tenant_id: string; inbox_key: string }; data: InboxErasure };
   /** Get an inbox. For: account, scope read. */
-  'inbox.readInbox': { args: { tenant_id: string; inbox_key: string }; data: InboxListInboxesDataDataItem };
+  'inbox.readInbox': { args: { tenant_id: string; inbox_key: string }; data: Inbox };
   /** Mark messages as read. For: user, scope write. */
   'inbox.readMany': {
     args: {
@@ -1987,17 +1877,17 @@ export type ApiTypes = {
       uid: 'me' | string;
       body: { ids: Array<string> } | InboxReadManyBody;
     };
-    data: { changed: number; not_found: Array<string> };
+    data: MarkedMessages;
   };
   /** Get a message. For: user, scope read. */
   'inbox.readMessage': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
-    data: InboxArchiveData;
+    data: Message;
   };
   /** Get a send and its progress. For: account, scope read. */
-  'inbox.readSend': { args: { tenant_id: string; inbox_key: string; id: string }; data: InboxBroadcastData };
+  'inbox.readSend': { args: { tenant_id: string; inbox_key: string; id: string }; data: Send };
   /** Get the settings of a tenant's inboxes. For: account, scope read. */
-  'inbox.readSettings': { args: { tenant_id: string }; data: InboxReadSettingsData };
+  'inbox.readSettings': { args: { tenant_id: string }; data: InboxSettings };
   /** Redact a message for all recipients. For: account, scope write. */
   'inbox.redact': { args: { tenant_id: string; inbox_key: string; id: string }; data: undefined };
   /** Redact a message by its host_system_id. For: account, scope write. */
@@ -2013,29 +1903,29 @@ export type ApiTypes = {
       uid: 'me' | string;
       body: { ids: Array<string> } | InboxReadManyBody;
     };
-    data: { changed: number; not_found: Array<string> };
+    data: MarkedMessages;
   };
   /** Snooze a message. For: user, scope write. */
   'inbox.snooze': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string; body: { until: number } };
-    data: InboxArchiveData;
+    data: Message;
   };
   /** Stream new messages, redactions and counts. For: user, scope read. */
   'inbox.stream': { args: { tenant_id: string; inbox_key: string; uid: 'me' | string }; event: unknown };
   /** Move a message out of the archive. For: user, scope write. */
   'inbox.unarchive': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
-    data: InboxArchiveData;
+    data: Message;
   };
   /** Mark messages as unread. For: user, scope write. */
   'inbox.unreadMany': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: { ids: Array<string> } };
-    data: { changed: number; not_found: Array<string> };
+    data: MarkedMessages;
   };
   /** Show a snoozed message now. For: user, scope write. */
   'inbox.unsnooze': {
     args: { tenant_id: string; inbox_key: string; uid: 'me' | string; id: string };
-    data: InboxArchiveData;
+    data: Message;
   };
   /** Create or configure an inbox. For: account, scope write. */
   'inbox.writeInbox': {
@@ -2052,12 +1942,12 @@ export type ApiTypes = {
         cta_schemes?: Array<string>;
       };
     };
-    data: InboxListInboxesDataDataItem;
+    data: Inbox;
   };
   /** Set the settings of a tenant's inboxes. For: account, scope write. */
   'inbox.writeSettings': {
     args: { tenant_id: string; body: { title: string; ttl?: string } };
-    data: InboxReadSettingsData;
+    data: InboxSettings;
   };
   /** List insights. For: user, scope read. */
   'insights.list': {
@@ -2225,12 +2115,12 @@ export type ApiTypes = {
       at: string;
       item: {
         entity: string | null;
-        keys: Array<TablesChangesDataItemKeysItem>;
+        keys: Array<TableKey>;
         expires_at: string | null;
         is_expired: boolean;
-        attributes: Array<TablesChangesDataItemAttributesItem>;
+        attributes: Array<TableAttribute>;
       };
-      before: Array<TablesChangesDataItemAttributesItem> | null;
+      before: Array<TableAttribute> | null;
       changed: Array<string>;
     };
   };
@@ -2295,10 +2185,10 @@ export type ApiTypes = {
     data: {
       data: Array<{
         entity: string | null;
-        keys: Array<TablesChangesDataItemKeysItem>;
+        keys: Array<TableKey>;
         expires_at: string | null;
         is_expired: boolean;
-        attributes: Array<TablesChangesDataItemAttributesItem>;
+        attributes: Array<TableAttribute>;
       }>;
       next_cursor: string | null;
       read: number;
@@ -2334,7 +2224,7 @@ export type ApiTypes = {
     args: {
       body: {
         items: Array<
-          | { op: 'update'; task_id: string; if_match?: string; set: TasksBulkBodyItemsItemSet }
+          | { op: 'update'; task_id: string; if_match?: string; set: TaskPatch }
           | { op: 'delete'; task_id: string; if_match?: string }
           | { op: 'restore'; task_id: string; if_match?: string }
         >;
@@ -2342,7 +2232,7 @@ export type ApiTypes = {
     };
     data: {
       results: Array<
-        | { task_id: string; ok: true; task?: TasksBulkDataResultsItemTask }
+        | { task_id: string; ok: true; task?: Task }
         | { task_id: string; ok: false; code: string; detail: string }
       >;
     };
@@ -2350,12 +2240,7 @@ export type ApiTypes = {
   /** List the changes since a token. For: user, scope read. */
   'tasks.changes': {
     args: { since?: string; limit?: number };
-    data: {
-      changed: Array<TasksBulkDataResultsItemTask>;
-      deleted: Array<{ task_id: string }>;
-      token: string;
-      has_more: boolean;
-    };
+    data: { changed: Array<Task>; deleted: Array<{ task_id: string }>; token: string; has_more: boolean };
   };
   /** Move completed tasks to the trash. For: user, scope write. */
   'tasks.clearCompleted': {
@@ -2363,17 +2248,7 @@ export type ApiTypes = {
     data: { deleted: Array<{ task_id: string }>; has_more: boolean };
   };
   /** Count tasks by status, priority and category. For: user, scope read. */
-  'tasks.counts': {
-    args: Record<never, never>;
-    data: {
-      total: number;
-      by_status: { pending: number; in_progress: number; completed: number; cancelled: number };
-      by_priority: { low: number; medium: number; high: number; urgent: number; none: number };
-      by_category: Array<{ category: string; tasks: number }>;
-      blocked: number;
-      overdue: number;
-    };
-  };
+  'tasks.counts': { args: Record<never, never>; data: TaskCounts };
   /** Create a task. For: user, scope write. */
   'tasks.create': {
     args: {
@@ -2391,7 +2266,7 @@ export type ApiTypes = {
         reminder?: { at: string } | { days_before: number; time: string };
       };
     };
-    data: TasksBulkDataResultsItemTask;
+    data: Task;
   };
   /** Move a task and its subtasks to the trash for 30 days. For: user, scope write. */
   'tasks.delete': { args: { task_id: string }; data: undefined };
@@ -2404,7 +2279,7 @@ export type ApiTypes = {
   /** Get the tasks with a due date as a calendar. For: public. */
   'tasks.feed': { args: { file: string }; data: string };
   /** Get a task. For: user, scope read. */
-  'tasks.get': { args: { task_id: string }; data: TasksBulkDataResultsItemTask };
+  'tasks.get': { args: { task_id: string }; data: Task };
   /** List tasks. For: user, scope read. */
   'tasks.list': {
     args: {
@@ -2415,7 +2290,7 @@ export type ApiTypes = {
       order?: 'asc' | 'desc';
       view?: 'summary' | 'full';
     };
-    data: { data: Array<TasksBulkDataResultsItemTask | TasksListDataDataItem>; next_cursor: string | null };
+    data: { data: Array<Task | TaskSummary>; next_cursor: string | null };
   };
   /** List the tasks of a tenant's user. For: account, scope read. */
   'tasks.listOfUser': {
@@ -2429,7 +2304,7 @@ export type ApiTypes = {
       order?: 'asc' | 'desc';
       view?: 'summary' | 'full';
     };
-    data: { data: Array<TasksBulkDataResultsItemTask | TasksListDataDataItem>; next_cursor: string | null };
+    data: { data: Array<Task | TaskSummary>; next_cursor: string | null };
   };
   /** List deleted tasks that can still be restored. For: user, scope read. */
   'tasks.listTrash': {
@@ -2464,18 +2339,18 @@ export type ApiTypes = {
     };
   };
   /** Get the caller's profile. For: user, scope read. */
-  'tasks.me': { args: Record<never, never>; data: TasksMeData };
+  'tasks.me': { args: Record<never, never>; data: TaskProfile };
   /** Move a task before or after another, or to the top or bottom. For: user, scope write. */
   'tasks.move': {
     args: { task_id: string; body: { before: string } | { after: string } | { to: 'top' | 'bottom' } };
-    data: TasksBulkDataResultsItemTask;
+    data: Task;
   };
   /** Delete a task permanently. For: user, scope write. */
   'tasks.purge': { args: { task_id: string }; data: undefined };
   /** Create a new secret address for the calendar. For: user, scope write. */
   'tasks.replaceFeed': { args: Record<never, never>; data: { address: string } };
   /** Restore a deleted task and the subtasks deleted with it. For: user, scope write. */
-  'tasks.restore': { args: { task_id: string }; data: TasksBulkDataResultsItemTask };
+  'tasks.restore': { args: { task_id: string }; data: Task };
   /** Revoke the address of the calendar. For: user, scope write. */
   'tasks.revokeFeed': { args: Record<never, never>; data: undefined };
   /** Search titles, descriptions, categories and labels. For: user, scope read. */
@@ -2511,12 +2386,9 @@ export type ApiTypes = {
     };
   };
   /** List the subtasks of a task, in order. For: user, scope read. */
-  'tasks.subtasks': { args: { task_id: string }; data: { data: Array<TasksBulkDataResultsItemTask> } };
+  'tasks.subtasks': { args: { task_id: string }; data: { data: Array<Task> } };
   /** Update a task. For: user, scope write. */
-  'tasks.update': {
-    args: { task_id: string; body: TasksBulkBodyItemsItemSet };
-    data: TasksBulkDataResultsItemTask;
-  };
+  'tasks.update': { args: { task_id: string; body: TaskPatch }; data: Task };
   /** Update the caller's profile. For: user, scope write. */
   'tasks.updateMe': {
     args: {
@@ -2527,22 +2399,19 @@ export type ApiTypes = {
         retention_days?: number | null;
       };
     };
-    data: TasksMeData;
+    data: TaskProfile;
   };
   /** Accept an invitation. For: public. */
-  'tenants.acceptInvitation': {
-    args: { body: { token: string; display_name: string } };
-    data: TenantsAcceptInvitationData;
-  };
+  'tenants.acceptInvitation': { args: { body: { token: string; display_name: string } }; data: User };
   /** Claim a channel. For: user, scope write. */
   'tenants.claimChannel': {
     args: { tenant_id: string; body: { type: string; channel_id: string } };
-    data: TenantsClaimChannelData;
+    data: Channel;
   };
   /** Create a tenant. For: account, scope write. */
   'tenants.create': {
     args: { body: { tenant_id?: string; name: string; status?: 'onboarding' | 'active' } };
-    data: TenantsCreateData;
+    data: Tenant;
   };
   /** Invite a user. For: user, scope write. */
   'tenants.createInvitation': {
@@ -2575,10 +2444,10 @@ export type ApiTypes = {
         custom_properties?: { [name: string]: unknown };
       };
     };
-    data: TenantsAcceptInvitationData;
+    data: User;
   };
   /** Delete a tenant and everything in it. For: account, scope admin. */
-  'tenants.delete': { args: { tenant_id: string }; data: TenantsDeleteData };
+  'tenants.delete': { args: { tenant_id: string }; data: Erasure };
   /** Remove the provider of the portal. For: user, scope write. */
   'tenants.deletePortalProvider': { args: { tenant_id: string }; data: undefined };
   /** Delete the schema of users' custom properties. For: account, scope admin. */
@@ -2586,7 +2455,7 @@ export type ApiTypes = {
   /** Remove a user. For: user, scope write. */
   'tenants.deleteUser': { args: { tenant_id: string; user_id: string }; data: undefined };
   /** Erase a user in every service. For: account, scope admin. */
-  'tenants.eraseUser': { args: { tenant_id: string; user_id: string }; data: TenantsDeleteData };
+  'tenants.eraseUser': { args: { tenant_id: string; user_id: string }; data: Erasure };
   /** Export all data of a user. For: account, scope read. */
   'tenants.exportUser': { args: { tenant_id: string; user_id: string }; data: Uint8Array };
   /** Receive the redirect of the provider of a tenant. For: public. */
@@ -2595,37 +2464,18 @@ export type ApiTypes = {
     data: unknown;
   };
   /** Get a tenant. For: user, scope read. */
-  'tenants.get': { args: { tenant_id: string }; data: TenantsCreateData };
+  'tenants.get': { args: { tenant_id: string }; data: Tenant };
   /** Get the progress of an erasure. For: account, scope read. */
-  'tenants.getErasure': { args: { tenant_id: string; erasure_id: string }; data: TenantsDeleteData };
+  'tenants.getErasure': { args: { tenant_id: string; erasure_id: string }; data: Erasure };
   /** Get the appearance of a portal. For: public. */
-  'tenants.getPortal': {
-    args: { tenant_id: string };
-    data: {
-      tenant_id: string;
-      name: string;
-      logo?: string;
-      color?: string;
-      header_color?: string;
-      sign_in: boolean;
-      provider: boolean;
-    };
-  };
+  'tenants.getPortal': { args: { tenant_id: string }; data: Portal };
   /** Get the identity provider of the portal. For: user, scope read. */
-  'tenants.getPortalProvider': { args: { tenant_id: string }; data: TenantsGetPortalProviderData };
+  'tenants.getPortalProvider': { args: { tenant_id: string }; data: PortalProvider };
   /** Get the signed-in user and what they can do in the portal. For: endUser, scope read. */
   'tenants.getPortalUser': {
     args: { tenant_id: string };
     data: {
-      portal: {
-        tenant_id: string;
-        name: string;
-        logo?: string;
-        color?: string;
-        header_color?: string;
-        sign_in: boolean;
-        provider: boolean;
-      };
+      portal: Portal;
       user_id: string;
       user: { display_name: string; email?: string; role: 'admin' | 'member'; version: number } | null;
       scope: string;
@@ -2635,39 +2485,28 @@ export type ApiTypes = {
   /** Get the schema of users' custom properties. For: account, scope read. */
   'tenants.getPropertiesSchema': { args: { tenant_id: string }; data: { [name: string]: unknown } };
   /** Get the settings. For: user, scope read. */
-  'tenants.getSettings': { args: { tenant_id: string }; data: TenantsGetSettingsData };
+  'tenants.getSettings': { args: { tenant_id: string }; data: TenantSettings };
   /** Get a user. For: user, scope read. */
-  'tenants.getUser': { args: { tenant_id: string; user_id: string }; data: TenantsAcceptInvitationData };
+  'tenants.getUser': { args: { tenant_id: string; user_id: string }; data: User };
   /** Accept an invitation and sign in. For: public. */
   'tenants.joinPortal': {
     args: { tenant_id: string; body: { token: string; display_name: string } };
-    data: TenantsJoinPortalData;
+    data: PortalSession;
   };
   /** List your tenants. For: account, scope read. */
   'tenants.list': {
     args: { limit?: number; cursor?: string };
-    data: { data: Array<TenantsCreateData>; next_cursor: string | null };
+    data: { data: Array<Tenant>; next_cursor: string | null };
   };
   /** List channels. For: user, scope read. */
   'tenants.listChannels': {
     args: { tenant_id: string; limit?: number; cursor?: string };
-    data: { data: Array<TenantsClaimChannelData>; next_cursor: string | null };
+    data: { data: Array<Channel>; next_cursor: string | null };
   };
   /** List open invitations. For: user, scope read. */
   'tenants.listInvitations': {
     args: { tenant_id: string; limit?: number; cursor?: string };
-    data: {
-      data: Array<{
-        tenant_id: string;
-        invitation_id: string;
-        email: string;
-        role: 'admin' | 'member';
-        user_id: string;
-        created_at: string;
-        expires_at: string;
-      }>;
-      next_cursor: string | null;
-    };
+    data: { data: Array<UserInvitation>; next_cursor: string | null };
   };
   /** List users, or find one. For: user, scope read. */
   'tenants.listUsers': {
@@ -2679,12 +2518,12 @@ export type ApiTypes = {
       channel?: string;
       identity?: string;
     };
-    data: { data: Array<TenantsAcceptInvitationData>; next_cursor: string | null };
+    data: { data: Array<User>; next_cursor: string | null };
   };
   /** Mint a token for an end user. For: account, scope write. */
   'tenants.mintToken': {
     args: { tenant_id: string; body: { sub: string; scope?: string; ttl_seconds?: number } };
-    data: { token: string; tenant: string; sub: string; scope: string; expires_at: string };
+    data: UserToken;
   };
   /** Set the OpenID Connect provider of the portal. For: user, scope write. */
   'tenants.putPortalProvider': {
@@ -2699,7 +2538,7 @@ export type ApiTypes = {
         matches_addresses?: boolean;
       };
     };
-    data: TenantsGetPortalProviderData;
+    data: PortalProvider;
   };
   /** Define users' custom properties. For: account, scope admin. */
   'tenants.putPropertiesSchema': {
@@ -2707,10 +2546,7 @@ export type ApiTypes = {
     data: { [name: string]: unknown };
   };
   /** Refresh a portal session. For: public. */
-  'tenants.refreshSession': {
-    args: { tenant_id: string; body: Record<string, never> };
-    data: TenantsJoinPortalData;
-  };
+  'tenants.refreshSession': { args: { tenant_id: string; body: Record<string, never> }; data: PortalSession };
   /** Release a channel. For: user, scope write. */
   'tenants.releaseChannel': {
     args: { tenant_id: string; type: string; channel_id: string };
@@ -2739,7 +2575,7 @@ export type ApiTypes = {
         [name: string]: unknown;
       };
     };
-    data: TenantsGetSettingsData;
+    data: TenantSettings;
     mustMatch: true;
   };
   /** Request a code to sign in to the portal. For: public. */
@@ -2757,7 +2593,7 @@ export type ApiTypes = {
   /** Sign in to the portal with a mailed code or link. For: public. */
   'tenants.signIn': {
     args: { tenant_id: string; body: { attempt: string; code: string } | { token: string } };
-    data: TenantsJoinPortalData;
+    data: PortalSession;
   };
   /** Sign out of the portal. For: public. */
   'tenants.signOut': { args: { tenant_id: string }; data: undefined };
@@ -2771,7 +2607,7 @@ export type ApiTypes = {
   /** Rename, activate or suspend a tenant. For: account, scope admin. */
   'tenants.update': {
     args: { tenant_id: string; body: { name?: string; status?: 'active' | 'suspended' } };
-    data: TenantsCreateData;
+    data: Tenant;
   };
   /** Change your own name. For: endUser, scope write. */
   'tenants.updatePortalUser': {
@@ -2801,7 +2637,7 @@ export type ApiTypes = {
         [name: string]: unknown;
       };
     };
-    data: TenantsGetSettingsData;
+    data: TenantSettings;
     mustMatch: true;
   };
   /** Update a user. For: user, scope write. */
@@ -2818,7 +2654,7 @@ export type ApiTypes = {
         custom_properties?: { [name: string]: unknown };
       };
     };
-    data: TenantsAcceptInvitationData;
+    data: User;
     mustMatch: true;
   };
   /** Get events by day and status, the success rate, latencies and the busiest sources. For: account, scope read. */
@@ -2828,12 +2664,12 @@ export type ApiTypes = {
       days: Array<{
         day: string;
         received: number;
-        statuses: WebhooksAnalyticsDataDaysItemStatuses;
+        statuses: EventStatusCounts;
         attempts: number;
         successes: number;
       }>;
       received: number;
-      statuses: WebhooksAnalyticsDataDaysItemStatuses;
+      statuses: EventStatusCounts;
       attempts: number;
       successRate: number | null;
       latency: { p50: number | null; p95: number | null };
@@ -2846,7 +2682,7 @@ export type ApiTypes = {
     data: { deliveries: number };
   };
   /** Stop a job. For: account, scope write. */
-  'webhooks.cancelJob': { args: { jobId: string }; data: WebhooksCancelJobData };
+  'webhooks.cancelJob': { args: { jobId: string }; data: Job };
   /** Connect a source to a destination. For: account, scope write. */
   'webhooks.createConnection': {
     args: {
@@ -2855,88 +2691,88 @@ export type ApiTypes = {
         name: string;
         destinationUrl: string;
         filters?: Array<
-          | WebhooksCreateConnectionDataFiltersItem
+          | FilterRule
           | {
               and: Array<
-                | WebhooksCreateConnectionDataFiltersItem
+                | FilterRule
                 | {
                     and: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     or: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     not:
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule };
                   }
               >;
             }
           | {
               or: Array<
-                | WebhooksCreateConnectionDataFiltersItem
+                | FilterRule
                 | {
                     and: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     or: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     not:
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule };
                   }
               >;
             }
           | {
               not:
-                | WebhooksCreateConnectionDataFiltersItem
+                | FilterRule
                 | {
                     and: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     or: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     not:
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule };
                   };
             }
         >;
@@ -2978,7 +2814,7 @@ export type ApiTypes = {
         expected?: number;
       };
     };
-    data: WebhooksCancelJobData;
+    data: Job;
   };
   /** Create a source: an address that receives webhooks. For: account, scope write. */
   'webhooks.createSource': {
@@ -3024,88 +2860,88 @@ export type ApiTypes = {
         name?: string;
         destinationUrl?: string;
         filters?: Array<
-          | WebhooksCreateConnectionDataFiltersItem
+          | FilterRule
           | {
               and: Array<
-                | WebhooksCreateConnectionDataFiltersItem
+                | FilterRule
                 | {
                     and: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     or: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     not:
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule };
                   }
               >;
             }
           | {
               or: Array<
-                | WebhooksCreateConnectionDataFiltersItem
+                | FilterRule
                 | {
                     and: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     or: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     not:
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule };
                   }
               >;
             }
           | {
               not:
-                | WebhooksCreateConnectionDataFiltersItem
+                | FilterRule
                 | {
                     and: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     or: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     not:
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule };
                   };
             }
         >;
@@ -3120,7 +2956,7 @@ export type ApiTypes = {
         status?: 'active' | 'paused';
       };
     };
-    data: WebhooksEditConnectionData;
+    data: Connection;
   };
   /** Edit, pause or resume a source. For: account, scope write. */
   'webhooks.editSource': {
@@ -3149,17 +2985,7 @@ export type ApiTypes = {
   /** List the alerts of the last 30 days. For: account, scope read. */
   'webhooks.listAlerts': {
     args: { limit?: number; cursor?: string };
-    data: {
-      data: Array<{
-        alertKind: 'delivery_failed' | 'breaker_opened' | 'connection_disabled';
-        sourceId: string;
-        connectionId: string;
-        eventId?: string;
-        detail: string;
-        raisedAt: string;
-      }>;
-      next_cursor: string | null;
-    };
+    data: { data: Array<Alert>; next_cursor: string | null };
   };
   /** List the events of several sources together, newest first. For: account, scope read. */
   'webhooks.listAllEvents': {
@@ -3183,12 +3009,12 @@ export type ApiTypes = {
       where?: string;
       sourceIds?: string;
     };
-    data: { data: Array<WebhooksListAllEventsDataDataItem>; next_cursor: string | null };
+    data: { data: Array<Event>; next_cursor: string | null };
   };
   /** List the connections of a source. For: account, scope read. */
   'webhooks.listConnections': {
     args: { sourceId: string };
-    data: { data: Array<WebhooksEditConnectionData>; next_cursor: string | null };
+    data: { data: Array<Connection>; next_cursor: string | null };
   };
   /** List the events of a source, newest first. For: account, scope read. */
   'webhooks.listEvents': {
@@ -3212,22 +3038,19 @@ export type ApiTypes = {
       connectionId?: string;
       where?: string;
     };
-    data: { data: Array<WebhooksListAllEventsDataDataItem>; next_cursor: string | null };
+    data: { data: Array<Event>; next_cursor: string | null };
   };
   /** List your replay and cancellation jobs. For: account, scope read. */
-  'webhooks.listJobs': {
-    args: Record<never, never>;
-    data: { data: Array<WebhooksCancelJobData>; next_cursor: string | null };
-  };
+  'webhooks.listJobs': { args: Record<never, never>; data: { data: Array<Job>; next_cursor: string | null } };
   /** List your sources. For: account, scope read. */
   'webhooks.listSources': {
     args: Record<never, never>;
-    data: { data: Array<WebhooksListSourcesDataDataItem>; next_cursor: string | null };
+    data: { data: Array<Source>; next_cursor: string | null };
   };
   /** Get the body of an event, byte for byte. For: account, scope read. */
   'webhooks.readBody': { args: { eventId: string }; data: Uint8Array };
   /** Get a connection. For: account, scope read. */
-  'webhooks.readConnection': { args: { connectionId: string }; data: WebhooksEditConnectionData };
+  'webhooks.readConnection': { args: { connectionId: string }; data: Connection };
   /** Get an event with its deliveries and attempts. For: account, scope read. */
   'webhooks.readEvent': {
     args: { eventId: string };
@@ -3254,37 +3077,17 @@ export type ApiTypes = {
       receivedAt: number;
       processedAt?: number;
       deliveredAt?: number;
-      attempts: Array<{
-        connectionId: string;
-        run: number;
-        attemptNumber: number;
-        destinationUrl: string;
-        statusCode: number;
-        responseBody?: string;
-        latencyMs: number;
-        error?: string;
-        attemptedAt: number;
-      }>;
+      attempts: Array<Attempt>;
       connections: number;
       expiresAt: number;
       headers: Array<[string, string]>;
-      deliveries: Array<{
-        connectionId: string;
-        run: number;
-        state: 'pending' | 'retrying' | 'delivered' | 'failed' | 'filtered' | 'cancelled';
-        isHeld: boolean;
-        attempts: number;
-        nextAttemptAt?: number;
-        statusCode?: number;
-        error?: string;
-        finishedAt?: number;
-      }>;
+      deliveries: Array<Delivery>;
     };
   };
   /** Get the progress of a job. For: account, scope read. */
-  'webhooks.readJob': { args: { jobId: string }; data: WebhooksCancelJobData };
+  'webhooks.readJob': { args: { jobId: string }; data: Job };
   /** Get a source. For: account, scope read. */
-  'webhooks.readSource': { args: { sourceId: string }; data: WebhooksListSourcesDataDataItem };
+  'webhooks.readSource': { args: { sourceId: string }; data: Source };
   /** Send a webhook. For: public. */
   'webhooks.receive': {
     args: { source_id: string; body: string | Uint8Array<ArrayBuffer> | Blob };
@@ -3318,8 +3121,8 @@ export type ApiTypes = {
       };
     };
     data: {
-      filter: { matched: boolean; steps: Array<WebhooksTestConnectionDataFilterStepsItem> };
-      transform?: WebhooksTestConnectionDataTransform;
+      filter: FilterResult;
+      transform?: TransformResult;
       request?: { url: string; method: string; headers: Array<[string, string]>; body: string };
       response?: { statusCode: number; latencyMs: number; responseBody?: string; error?: string };
     };
@@ -3336,88 +3139,88 @@ export type ApiTypes = {
         isBase64?: boolean;
         eventId?: string;
         filters?: Array<
-          | WebhooksCreateConnectionDataFiltersItem
+          | FilterRule
           | {
               and: Array<
-                | WebhooksCreateConnectionDataFiltersItem
+                | FilterRule
                 | {
                     and: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     or: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     not:
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule };
                   }
               >;
             }
           | {
               or: Array<
-                | WebhooksCreateConnectionDataFiltersItem
+                | FilterRule
                 | {
                     and: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     or: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     not:
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule };
                   }
               >;
             }
           | {
               not:
-                | WebhooksCreateConnectionDataFiltersItem
+                | FilterRule
                 | {
                     and: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     or: Array<
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem }
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule }
                     >;
                   }
                 | {
                     not:
-                      | WebhooksCreateConnectionDataFiltersItem
-                      | { and: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { or: Array<WebhooksCreateConnectionDataFiltersItem> }
-                      | { not: WebhooksCreateConnectionDataFiltersItem };
+                      | FilterRule
+                      | { and: Array<FilterRule> }
+                      | { or: Array<FilterRule> }
+                      | { not: FilterRule };
                   };
             }
         >;
@@ -3427,11 +3230,7 @@ export type ApiTypes = {
           | { type: 'javascript'; code: string };
       };
     };
-    data: {
-      filter: { matched: boolean; steps: Array<WebhooksTestConnectionDataFilterStepsItem> };
-      transform?: WebhooksTestConnectionDataTransform;
-      body?: string;
-    };
+    data: { filter: FilterResult; transform?: TransformResult; body?: string };
   };
 };
 

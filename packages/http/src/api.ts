@@ -27,6 +27,7 @@ import { createPlainServing, type ServePlain } from './plain-serving.ts';
 import { joinCatalogues } from './problem.ts';
 import { createRevocationWatch, type Revocations } from './revocations.ts';
 import { type AnyEndpoint, methodsOf, type RouteSpec, withProblems } from './route.ts';
+import { hoistNamedSchemas } from './schema-names.ts';
 import { securityHeaders } from './security-headers.ts';
 import { answerError, enter, leave, type RequestRecord, type Serving, serveEndpoint } from './serving.ts';
 import { createStreamCount } from './stream-count.ts';
@@ -82,7 +83,7 @@ export function createApi(settings: ApiSettings): Api {
   const app = new OpenAPIHono<ApiEnv>();
   const { describe = (raw: ApiDocument) => raw } = settings;
   const describeIn = (described: OpenAPIHono<ApiEnv>) =>
-    describe(described.getOpenAPI31Document({ openapi: '3.1.0', info }));
+    describe(hoistNamedSchemas(described.getOpenAPI31Document({ openapi: '3.1.0', info })));
   const document = () => describeIn(app);
   // Built route by route: the whole takes a second, and any caller may request it while others are served.
   const documentInParts = async (): Promise<ApiDocument> => {

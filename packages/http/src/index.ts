@@ -70,6 +70,7 @@ export {
   route,
   withProblems,
 } from './route.ts';
+export { nameSchemas } from './schema-names.ts';
 export { transportSecurity } from './security-headers.ts';
 export type { RequestRecord } from './serving.ts';
 export { type EventSink, type SseOptions, type Subscribe, sse } from './sse.ts';

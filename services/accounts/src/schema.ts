@@ -1,4 +1,4 @@
-import { pageQuery } from '@stak/http';
+import { nameSchemas, pageQuery } from '@stak/http';
 import { isName } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
@@ -193,6 +193,15 @@ export const tokensSchema = z.strictObject({
   account_id: z.string().describe('The organisation that the tokens are for'),
   user_id: z.string().describe('The person who signed in'),
   refresh_token: z.string().optional(),
+});
+nameSchemas({
+  Profile: meSchema,
+  ApiKey: apiKeySchema,
+  Session: sessionSchema,
+  AuditEntry: auditSchema,
+  Plan: planDetailsSchema,
+  Usage: usageSchema,
+  Tokens: tokensSchema,
 });
 
 export const callerSchema = z.discriminatedUnion('kind', [

@@ -1,4 +1,4 @@
-import { boundedRecord } from '@stak/http';
+import { boundedRecord, nameSchemas } from '@stak/http';
 import { parseUrl } from '@stak/kit';
 import { z } from 'zod';
 import { approvalStatuses } from './approvals/table.ts';
@@ -76,6 +76,7 @@ const part = z.union([
     output: z.strictObject({ type: z.string(), value: z.unknown() }),
   }),
 ]);
+nameSchemas({ ToolCallPart: part.options[1], ToolResultPart: part.options[2] });
 const anyMessage = z.union([
   z.strictObject({ role: z.enum(['user', 'system']), content: z.string() }),
   z.strictObject({ role: z.literal('assistant'), content: z.union([z.string(), z.array(part)]) }),
@@ -354,4 +355,19 @@ export const channelStatus = z.strictObject({
   type: z.string(),
   channel_id: z.string(),
   updated_at: timestamp,
+});
+nameSchemas({
+  ListedConversation: listedConversation,
+  Conversation: conversationShape,
+  Turn: turnShape,
+  MessageReply: replyShape,
+  Approval: approvalShape,
+  WaitingReply: waitingShape,
+  AgentUsage: usageShape,
+  Skill: skillShape,
+  CustomSkill: customSkillShape,
+  McpServer: mcpServerShape,
+  Memory: memoryShape,
+  MemoryStatus: memoryStatus,
+  ChannelCredentials: channelStatus,
 });

@@ -1,4 +1,4 @@
-import { boundedRecord } from '@stak/http';
+import { boundedRecord, nameSchemas } from '@stak/http';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { isKey, isUid, keyHint, uidHint } from './inbox-id.ts';
@@ -221,3 +221,17 @@ export const markIdsBody = z.strictObject({ ids });
 export const markBody = z.union([z.strictObject({ ids }), z.strictObject(span)]);
 export const snoozeBody = z.strictObject({ until: moment });
 export const markedShape = z.strictObject({ changed: z.int(), not_found: z.array(z.string()) });
+nameSchemas({
+  InboxSettings: settingsShape,
+  Inbox: inboxShape,
+  MessageContent: messageContent,
+  Send: sendShape,
+  Message: messageShape,
+  MessageCounts: countsShape,
+  InboxErasure: erasureShape,
+  CategoryErasure: categoryErasureShape,
+  Category: categoryShape,
+  Receipt: receiptShape,
+  InboxMember: memberShape,
+  MarkedMessages: markedShape,
+});

@@ -1,3 +1,4 @@
+import { nameSchemas } from '@stak/http';
 import { isName, isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
@@ -221,6 +222,13 @@ export const counts = z.strictObject({
   by_category: z.array(z.strictObject({ category: z.string(), tasks: count })),
   blocked: count,
   overdue: count,
+});
+nameSchemas({
+  Task: wireTask,
+  TaskSummary: summary,
+  TaskPatch: taskPatch,
+  TaskProfile: profile,
+  TaskCounts: counts,
 });
 
 export const changesPage = z.strictObject({

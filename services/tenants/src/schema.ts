@@ -1,4 +1,4 @@
-import { boundedRecord } from '@stak/http';
+import { boundedRecord, nameSchemas } from '@stak/http';
 import { isName } from '@stak/kit';
 import { z } from 'zod';
 import { endUserScopes, isEndUserScope, leastScope } from './access/scopes.ts';
@@ -177,6 +177,14 @@ export const erasureShape = z.strictObject({
   failures: z.int(),
   created_at: timestamp,
   finished_at: timestamp.optional(),
+});
+nameSchemas({
+  Tenant: tenantShape,
+  Channel: channelShape,
+  User: userShape,
+  UserInvitation: invitationShape,
+  Erasure: erasureShape,
+  UserToken: tokenShape,
 });
 
 export type NewTenant = z.infer<typeof newTenant>;

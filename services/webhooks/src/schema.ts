@@ -1,4 +1,4 @@
-import { pageQuery } from '@stak/http';
+import { nameSchemas, pageQuery } from '@stak/http';
 import { isName } from '@stak/kit';
 import { z } from 'zod';
 import { retryConfigSchema } from './delivery/retry.ts';
@@ -262,6 +262,15 @@ export const alertSchema = z.strictObject({
   detail: z.string(),
   raisedAt: z.string(),
 });
+nameSchemas({
+  Source: sourceSchema,
+  Connection: connectionSchema,
+  Delivery: deliverySchema,
+  Attempt: attemptSchema,
+  Event: eventSchema,
+  Job: jobSchema,
+  Alert: alertSchema,
+});
 
 const count = z.int();
 const statusCounts = z.strictObject(
@@ -339,6 +348,11 @@ export const testResultSchema = z.strictObject({
       error: z.string().optional(),
     })
     .optional(),
+});
+nameSchemas({
+  EventStatusCounts: statusCounts,
+  FilterResult: testResultSchema.shape.filter,
+  TransformResult: testResultSchema.shape.transform.unwrap(),
 });
 export type TestResult = z.infer<typeof testResultSchema>;
 export const rulesTrialResultSchema = testResultSchema

@@ -1,4 +1,4 @@
-import { pageOf, pageQuery } from '@stak/http';
+import { nameSchemas, pageOf, pageQuery } from '@stak/http';
 import { z } from 'zod';
 import * as limits from './limits.ts';
 
@@ -103,6 +103,7 @@ const keyView = z.strictObject({
   pieces: z.array(z.strictObject({ text: z.string(), param: z.string().nullable() })),
   is_masked: z.boolean(),
 });
+nameSchemas({ TableAttribute: attributeView, TableKey: keyView });
 export type KeyView = z.output<typeof keyView>;
 
 const itemSchema = z.strictObject({

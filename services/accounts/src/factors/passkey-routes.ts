@@ -1,4 +1,4 @@
-import { empty, endpoint, json, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from '../limits.ts';
 import { cookieSchema, nameSchema, tokensSchema, triedPasswordSchema } from '../schema.ts';
@@ -73,6 +73,8 @@ const owner = [
   'accounts.busy',
 ];
 const params = z.strictObject({ passkeyId: z.string().regex(/^pky_[a-f0-9]{32}$/) });
+
+nameSchemas({ Passkey: passkeySchema, PasskeyAnswer: passkeyAnswerSchema });
 
 const routes = {
   beginSignIn: route({

@@ -1,4 +1,4 @@
-import { empty, json, pageOf, pageQuery, raw, route } from '@stak/http';
+import { empty, json, nameSchemas, pageOf, pageQuery, raw, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from './limits.ts';
 import { refusals, resourceMetadataPath, wrongRequest } from './protocol.ts';
@@ -22,6 +22,8 @@ const appSchema = z.strictObject({
   createdAt: z.string(),
   lastUsedAt: z.string().describe('When it last received new tokens'),
 });
+
+nameSchemas({ App: appSchema });
 
 export const appRoutes = {
   resource: route({

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
 import { z } from 'zod';
 import { doneBy } from '../audit.ts';
 import { organisationNotFound, userNotFound } from '../errors.ts';
@@ -56,6 +56,8 @@ const shownSchema = z.strictObject({
   updatedAt: z.string(),
 });
 const missing = 'accounts.organisation_not_found';
+
+nameSchemas({ OrganisationProvider: shownSchema });
 
 const routes = {
   read: route({

@@ -1,4 +1,4 @@
-import { empty, json, pageOf, pageQuery, route } from '@stak/http';
+import { empty, json, nameSchemas, pageOf, pageQuery, route } from '@stak/http';
 import { z } from 'zod';
 import { emailSchema, nameSchema, planSchema, tokensSchema, triedPasswordSchema } from '../schema.ts';
 import * as limits from './limits.ts';
@@ -47,6 +47,13 @@ const listOf = <S extends z.ZodType>(schema: S) =>
 
 const managed = ['accounts.role_refused', 'accounts.member_not_found', 'accounts.last_owner'];
 const mailed = ['accounts.no_mail', 'accounts.role_refused', 'accounts.too_many_attempts'];
+
+nameSchemas({
+  Organisation: organisationSchema,
+  Membership: standingSchema,
+  Member: memberSchema,
+  Invitation: invitationSchema,
+});
 
 export const organisationRoutes = {
   read: route({

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
 import { isOneLine } from '@stak/kit';
 import { failedStep, is, type Store, type WriteStep, write } from '@stak/table';
 import { z } from 'zod';
@@ -44,6 +44,8 @@ const savedSchema = z.strictObject({
 
 const ofKind = z.strictObject({ kind: savedKindSchema });
 const named = z.strictObject({ kind: savedKindSchema, name: savedNameSchema });
+
+nameSchemas({ SavedItem: savedSchema });
 
 const routes = {
   listSaved: route({

@@ -1,4 +1,4 @@
-import { endpoint, json, route } from '@stak/http';
+import { endpoint, json, nameSchemas, route } from '@stak/http';
 import { tableErrors } from '@stak/table';
 import { z } from 'zod';
 import type { Service } from '../deps.ts';
@@ -32,6 +32,8 @@ const modelTest = z.strictObject({
     .describe('What the model reads first; empty for the standard ones'),
   message: z.string().min(1).max(limits.contentChars).optional(),
 });
+
+nameSchemas({ Model: modelShape });
 
 const routes = {
   list: route({

@@ -1,3 +1,4 @@
+import { nameSchemas } from '@stak/http';
 import { parseUrl } from '@stak/kit';
 import { z } from 'zod';
 import type { EnteredTenant } from '../access/gate.ts';
@@ -60,6 +61,7 @@ export const portalShape = z.strictObject({
   sign_in: z.boolean().describe('Whether users can sign in with a mailed code'),
   provider: z.boolean().describe('Whether users can sign in through the provider of the tenant'),
 });
+nameSchemas({ Portal: portalShape });
 export type Portal = z.infer<typeof portalShape>;
 
 // Without mail, users cannot sign in by mail, whatever the settings say.

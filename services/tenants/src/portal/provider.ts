@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { versionMismatch } from '@stak/http';
+import { nameSchemas, versionMismatch } from '@stak/http';
 import { type ItemOf, is, isRefused, write } from '@stak/table';
 import { z } from 'zod';
 import type { EnteredTenant } from '../access/gate.ts';
@@ -59,6 +59,7 @@ export const providerShape = z.strictObject({
   redirect_uri: z.string().describe('The redirect URI to register with the provider'),
   updated_at: z.string(),
 });
+nameSchemas({ PortalProvider: providerShape });
 
 const sealLocation = (tenant_id: string) => `tenants/TENANT#${tenant_id}/PROVIDER/sealed_secret`;
 

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, recordLine, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, recordLine, route } from '@stak/http';
 import { z } from 'zod';
 import { enteredTenant } from '../access/gate.ts';
 import type { PortalDeps, Service } from '../deps.ts';
@@ -30,6 +30,8 @@ const proofShape = z.union([
   z.strictObject({ attempt: secret, code: z.string().min(1).max(20).describe('The code from the mail') }),
   z.strictObject({ token: secret.describe('The token from the link in the mail') }),
 ]);
+
+nameSchemas({ PortalSession: sessionShape });
 
 const routes = {
   portal: route({

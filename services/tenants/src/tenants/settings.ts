@@ -1,4 +1,4 @@
-import { versionMismatch } from '@stak/http';
+import { nameSchemas, versionMismatch } from '@stak/http';
 import { createRecentMap, isName } from '@stak/kit';
 import { is, isRefused } from '@stak/table';
 import { z } from 'zod';
@@ -90,6 +90,7 @@ const isSmall = withinBytes(limits.settingsBytes);
 // Unknown keys are kept: a newer version, or the tenant's own program, wrote them. Those of the portal are optional for
 // readers, because they were added later.
 export const settingsShape = z.looseObject({ ...agentFields, ...z.object(portalFields).partial().shape });
+nameSchemas({ TenantSettings: settingsShape });
 export const settingsBody = z.looseObject(fields).partial().refine(isSmall, sizeHint);
 export const settingsPatch = z.looseObject(nullish).refine(isSmall, sizeHint);
 

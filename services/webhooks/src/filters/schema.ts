@@ -1,3 +1,4 @@
+import { nameSchemas } from '@stak/http';
 import { z } from 'zod';
 import { compilePath } from './json-path.ts';
 import * as limits from './limits.ts';
@@ -111,6 +112,8 @@ function countFirst(filters: unknown, context: z.RefinementCtx): unknown {
   else if (found.patterns > limits.regexRules) complain(`has more than ${limits.regexRules} regex rules`);
   return filters;
 }
+
+nameSchemas({ FilterRule: ruleSchema });
 
 const countedFilters = z
   .array(node)
