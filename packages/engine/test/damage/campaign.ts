@@ -4,7 +4,7 @@ import { programOf } from '../crash/program.ts';
 
 // What happened to a damaged store: it was refused when it was opened, or its check found something, or the damage was
 // in bytes that nothing uses.
-type Outcome = {
+export type Outcome = {
   seed: number;
   kind: string;
   refused?: string;
