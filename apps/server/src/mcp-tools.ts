@@ -1,4 +1,8 @@
-// Tools are generated from the API's document: a changed operation is a changed tool.
+import { type AnyEndpoint, createApi, createMemoryIdempotency, type RouteSpec } from '@stak/http';
+import { createLogger, systemClock, yieldToEventLoop } from '@stak/kit';
+import { annotate } from './reference/annotate.ts';
+
+// Tools are generated from the routes of the API: a changed operation is a changed tool.
 
 type Schema = { [key: string]: unknown };
 export type Tool = {
@@ -94,25 +98,39 @@ const idempotencyKey = {
     'Prevents duplicates: the same key with the same arguments runs once and returns the same result.',
 };
 
-export async function readTools(
-  read: (path: string) => Response | Promise<Response>,
-): Promise<readonly Tool[]> {
-  const document = (await (await read('/openapi.json')).json()) as Document;
+// One by one: requests are served in between.
+export async function readTools(routes: readonly RouteSpec[]): Promise<readonly Tool[]> {
   const wanted = new Set<string>(operations);
-  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, operation]) =>
-      operation.operationId !== undefined && wanted.has(operation.operationId)
-        ? [toTool(path, method.toUpperCase(), operation, document)]
-        : [],
-    ),
-  );
+  const tools: Tool[] = [];
+  for (const route of routes) {
+    if (!wanted.has(route.operationId ?? '')) continue;
+    const document = describe(route);
+    tools.push(toTool(route.path, route.method, document.paths![route.path]![route.method]!, document));
+    await yieldToEventLoop();
+  }
+  return tools;
+}
+
+// The document of what one operation takes: that of the whole API needs a second of the thread that serves requests.
+function describe(route: RouteSpec): Document {
+  const takes = { ...route, responses: {}, problems: [] };
+  const api = createApi({
+    info: { title: '', version: '' },
+    endpoints: [{ route: takes, handler: () => undefined } as unknown as AnyEndpoint],
+    authenticate: async () => undefined,
+    clock: systemClock,
+    log: createLogger({ level: 'silent' }),
+    idempotency: createMemoryIdempotency({ clock: systemClock }),
+  });
+  return annotate(api.document()) as Document;
 }
 
 // `tasks.listOfUser` is `tasks_list_of_user`: clients accept letters, digits and _.
 const nameOf = (operationId: string): string =>
   operationId.replace('.', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
-function toTool(path: string, method: string, operation: Operation, document: Document): Tool {
+function toTool(path: string, verb: string, operation: Operation, document: Document): Tool {
+  const method = verb.toUpperCase();
   const { operationId = '', summary = '', description, parameters = [], 'x-scope': scope } = operation;
   const given = parameters.filter(one => one.in === 'path' || one.in === 'query');
   const body = operation.requestBody?.content?.['application/json']?.schema;

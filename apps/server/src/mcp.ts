@@ -44,7 +44,7 @@ const foreignPage = {
 type Call = (path: string, init: RequestInit) => Promise<Response>;
 
 export function mountMcp(
-  { app, withBody }: Pick<Api, 'app' | 'withBody'>,
+  { app, withBody, routes }: Pick<Api, 'app' | 'withBody' | 'routes'>,
   publicUrl: string,
   corsOrigins: readonly string[],
 ): void {
@@ -90,7 +90,7 @@ export function mountMcp(
         const again = await call('/v1/whoami', {});
         if (!again.ok) return again;
       }
-      tools ??= readTools(path => app.request(path));
+      tools ??= readTools(routes);
       const caller = (await known.json()) as Parameters<typeof isWithin>[0];
       const all = await tools;
       const offered = all.filter(tool => isWithin(caller, tool));
