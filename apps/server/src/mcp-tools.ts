@@ -1,6 +1,8 @@
-import type { RouteSpec } from '@stak/http';
+import { type AnyEndpoint, createApi, createMemoryIdempotency, type RouteSpec, unguarded } from '@stak/http';
+import { createLogger, systemClock, yieldToEventLoop } from '@stak/kit';
+import { annotate } from './reference/annotate.ts';
 
-// Tools are generated from the API's document: a changed operation is a changed tool.
+// Tools are generated from the routes that declare it: a changed operation is a changed tool.
 
 type Schema = { [key: string]: unknown };
 export type Tool = {
@@ -51,32 +53,39 @@ const idempotencyKey = {
     'Prevents duplicates: the same key with the same arguments runs once and returns the same result.',
 };
 
-// The operations whose routes declare that they are tools.
-export async function readTools(
-  read: (path: string) => Response | Promise<Response>,
-  routes: readonly RouteSpec[],
-): Promise<readonly Tool[]> {
-  const document = (await (await read('/openapi.json')).json()) as Document;
-  const tools = new Map(routes.filter(({ mcp }) => mcp).map(one => [one.operationId, one]));
-  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, operation]) => {
-      const route = tools.get(operation.operationId);
-      return route ? [toTool(path, method.toUpperCase(), operation, document, route)] : [];
-    }),
-  );
+// One by one: requests are served in between.
+export async function readTools(routes: readonly RouteSpec[]): Promise<readonly Tool[]> {
+  const tools: Tool[] = [];
+  for (const route of routes) {
+    if (!route.mcp) continue;
+    tools.push(toTool(route, describe(route)));
+    await yieldToEventLoop();
+  }
+  return tools;
+}
+
+// The document of what one operation takes: that of the whole API needs a second of the thread that serves requests.
+function describe(route: RouteSpec): Document {
+  const takes = { ...route, responses: {}, problems: [] };
+  const api = createApi({
+    info: { title: '', version: '' },
+    endpoints: [{ route: takes, handler: () => undefined } as unknown as AnyEndpoint],
+    authenticate: async () => undefined,
+    guards: unguarded,
+    clock: systemClock,
+    log: createLogger({ level: 'silent' }),
+    idempotency: createMemoryIdempotency({ clock: systemClock }),
+  });
+  return annotate(api.document()) as Document;
 }
 
 // `tasks.listOfUser` is `tasks_list_of_user`: clients accept letters, digits and _.
 const nameOf = (operationId: string): string =>
   operationId.replace('.', '_').replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
-function toTool(
-  path: string,
-  method: string,
-  operation: Operation,
-  document: Document,
-  { mcp, reaches }: RouteSpec,
-): Tool {
+function toTool({ path, method: verb, mcp, reaches }: RouteSpec, document: Document): Tool {
+  const method = verb.toUpperCase();
+  const operation = document.paths![path]![verb]!;
   const { operationId = '', summary = '', description, parameters = [], 'x-scope': scope } = operation;
   const given = parameters.filter(one => one.in === 'path' || one.in === 'query');
   const body = operation.requestBody?.content?.['application/json']?.schema;

@@ -90,7 +90,7 @@ export function mountMcp(
         const again = await call('/v1/whoami', {});
         if (!again.ok) return again;
       }
-      tools ??= readTools(path => app.request(path), routes);
+      tools ??= readTools(routes);
       const caller = (await known.json()) as Parameters<typeof isWithin>[0];
       const all = await tools;
       const offered = all.filter(tool => isWithin(caller, tool));
