@@ -56,6 +56,45 @@ export const serviceGuardFaults: readonly Fault[] = [
     },
   },
   {
+    name: 'tasks-old-feed-works',
+    file: 'services/tasks/src/users/calendar-feed.ts',
+    before: "if (old !== undefined) steps.push(['old feed', write.delete(feed, { feed_hash: old })]);",
+    after: '',
+    why: 'The old secret address of a calendar goes on working',
+    caughtBy: {
+      test: 'services/tasks/test/feed.test.ts',
+      name: 'is neither replaced nor revoked with an outdated version',
+    },
+  },
+  {
+    name: 'tasks-feed-replaced-by-two',
+    file: 'services/tasks/src/users/calendar-feed.ts',
+    before: 'found ? { ifVersion: version } : { ifAbsent: true })],',
+    after: 'found ? {} : { ifAbsent: true })],',
+    why: 'Two addresses made at once both work, and one cannot be revoked',
+    caughtBy: {
+      test: 'services/tasks/test/feed.test.ts',
+      name: 'is neither replaced nor revoked with an outdated version',
+    },
+  },
+  {
+    name: 'tasks-subtask-of-subtask',
+    file: 'services/tasks/src/edit/update.ts',
+    before:
+      "  if (child.subtask_ids !== undefined) throw refuse('A task with subtasks cannot become a subtask.');\n",
+    after: '',
+    why: 'Subtasks get subtasks, which no list shows',
+    caughtBy: { test: 'services/tasks/test/subtasks.test.ts' },
+  },
+  {
+    name: 'tasks-restored-below-the-deleted',
+    file: 'services/tasks/src/edit/trash.ts',
+    before: 'if (!parent || parent.parent_id !== undefined ||',
+    after: 'if (!parent ||',
+    why: 'A restored task is below one that has become a subtask',
+    caughtBy: { test: 'services/tasks/test/subtasks.test.ts' },
+  },
+  {
     name: 'tenants-erasure-skips',
     file: 'services/tenants/src/erasure/erasure-worker.ts',
     before: "steps_done: erased === 'done' ? [...job.steps_done, step] : job.steps_done,",
