@@ -68,8 +68,8 @@ export type Reach = (typeof reaches)[number];
 //   handler  the handler learns whose storage it is, and asks for room itself
 // A function returns the bytes of a request that stores more or less than it sends; 0 for an edit.
 const storing = ['body', 'edit', 'line', 'nothing', 'deletes', 'access', 'handler'] as const;
-export type Storing = (typeof storing)[number];
-export type EstimateBytes = (sentBytes: number, body: never) => number;
+type Storing = (typeof storing)[number];
+type EstimateBytes = (sentBytes: number, body: never) => number;
 
 // The tenant that a request is about. It is entered before the handler runs, which gets it by `tenantOf(c)`.
 //   path                that of the path, which must be active
