@@ -173,7 +173,7 @@ export type Connection = {
   >;
   transform:
     | { type: 'passthrough' }
-    | WebhooksCreateConnectionDataTransform
+    | WebhooksCreateConnectionBodyTransform
     | { type: 'javascript'; code: string };
   retryConfig: { delaysS?: Array<number>; maxAttempts?: number };
   maxConcurrency: number;
@@ -186,6 +186,81 @@ export type Connection = {
   failureCount: number;
   createdAt: string;
   updatedAt: string;
+};
+
+export type ConnectionWithSecret = {
+  connectionId: string;
+  sourceId: string;
+  name: string;
+  destinationUrl: string;
+  filters: Array<
+    | FilterRule
+    | {
+        and: Array<
+          | FilterRule
+          | {
+              and: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | {
+              or: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
+        >;
+      }
+    | {
+        or: Array<
+          | FilterRule
+          | {
+              and: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | {
+              or: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
+        >;
+      }
+    | {
+        not:
+          | FilterRule
+          | {
+              and: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | {
+              or: Array<
+                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
+              >;
+            }
+          | {
+              not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule };
+            };
+      }
+  >;
+  transform:
+    | { type: 'passthrough' }
+    | WebhooksCreateConnectionBodyTransform
+    | { type: 'javascript'; code: string };
+  retryConfig: { delaysS?: Array<number>; maxAttempts?: number };
+  maxConcurrency: number;
+  ratePerSecond?: number;
+  ordered: boolean;
+  status: 'active' | 'paused' | 'disabled' | 'deleted';
+  disabledReason?: string;
+  breaker: 'closed' | 'open' | 'half';
+  deliveryCount: number;
+  failureCount: number;
+  createdAt: string;
+  updatedAt: string;
+  signingSecret: string;
 };
 
 export type Conversation = {
@@ -264,6 +339,8 @@ export type Event = {
   expiresAt: number;
 };
 
+export type EventReceipt = { eventId: string; status: string; duplicate: boolean };
+
 export type EventStatusCounts = {
   received: number;
   processing: number;
@@ -320,18 +397,6 @@ export type Inbox = {
   version: number;
 };
 
-export type InboxBulkBodyMessagesItem = {
-  message: MessageContent;
-  taxonomy?: { category: string };
-  host_system_id?: string | null;
-  sender?: string;
-  label?: string;
-  ttl?: string;
-  expiredat?: number;
-  send_at?: number;
-  uids: Array<string>;
-};
-
 export type InboxErasure = {
   inbox_key: string;
   status: 'erasing' | 'erased';
@@ -341,8 +406,6 @@ export type InboxErasure = {
 };
 
 export type InboxMember = { uid: string; joinedat: number };
-
-export type InboxReadManyBody = { since?: number; as_of?: number; category?: string };
 
 export type InboxSettings = { title: string; ttl?: string; tenant_key: string; uid: string; version: number };
 
@@ -388,6 +451,8 @@ export type ListedConversation = {
   created_at: string | null;
   updated_at: string | null;
 };
+
+export type MarkRange = { since?: number; as_of?: number; category?: string };
 
 export type MarkedMessages = { changed: number; not_found: Array<string> };
 
@@ -493,6 +558,18 @@ export type Model = {
   model: string;
   is_default: boolean;
   price: { input: number; output: number } | null;
+};
+
+export type NewMessage = {
+  message: MessageContent;
+  taxonomy?: { category: string };
+  host_system_id?: string | null;
+  sender?: string;
+  label?: string;
+  ttl?: string;
+  expiredat?: number;
+  send_at?: number;
+  uids: Array<string>;
 };
 
 export type Organisation = {
@@ -662,7 +739,7 @@ export type Source = {
   status: 'active' | 'paused' | 'deleted';
   signatures: 'off' | 'reject' | 'store';
   hasSigningSecret: boolean;
-  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | WebhooksCreateSourceDataSigningAlgorithm;
+  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | WebhooksCreateSourceBodySigningAlgorithm;
   toleranceS?: number;
   dedupeHeader?: string;
   whilePaused: 'hold' | 'refuse';
@@ -673,6 +750,36 @@ export type Source = {
   lastEventAt?: string;
   createdAt: string;
   updatedAt: string;
+};
+
+export type SourceWithSecret = {
+  sourceId: string;
+  name: string;
+  provider:
+    | 'stripe'
+    | 'github'
+    | 'shopify'
+    | 'slack'
+    | 'twilio'
+    | 'sendgrid'
+    | 'standard-webhooks'
+    | 'custom'
+    | 'stak';
+  status: 'active' | 'paused' | 'deleted';
+  signatures: 'off' | 'reject' | 'store';
+  hasSigningSecret: boolean;
+  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | WebhooksCreateSourceBodySigningAlgorithm;
+  toleranceS?: number;
+  dedupeHeader?: string;
+  whilePaused: 'hold' | 'refuse';
+  auditTrail: boolean;
+  alertUrl?: string;
+  ingestUrl?: string;
+  eventCount: number;
+  lastEventAt?: string;
+  createdAt: string;
+  updatedAt: string;
+  alertSecret?: string;
 };
 
 export type TableAttribute = {
@@ -882,82 +989,7 @@ export type WaitingReply = {
   approvals?: Array<Approval>;
 };
 
-export type WebhooksCreateConnectionData = {
-  connectionId: string;
-  sourceId: string;
-  name: string;
-  destinationUrl: string;
-  filters: Array<
-    | FilterRule
-    | {
-        and: Array<
-          | FilterRule
-          | {
-              and: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              or: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
-        >;
-      }
-    | {
-        or: Array<
-          | FilterRule
-          | {
-              and: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              or: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
-        >;
-      }
-    | {
-        not:
-          | FilterRule
-          | {
-              and: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              or: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule };
-            };
-      }
-  >;
-  transform:
-    | { type: 'passthrough' }
-    | WebhooksCreateConnectionDataTransform
-    | { type: 'javascript'; code: string };
-  retryConfig: { delaysS?: Array<number>; maxAttempts?: number };
-  maxConcurrency: number;
-  ratePerSecond?: number;
-  ordered: boolean;
-  status: 'active' | 'paused' | 'disabled' | 'deleted';
-  disabledReason?: string;
-  breaker: 'closed' | 'open' | 'half';
-  deliveryCount: number;
-  failureCount: number;
-  createdAt: string;
-  updatedAt: string;
-  signingSecret: string;
-};
-
-export type WebhooksCreateConnectionDataTransform = {
+export type WebhooksCreateConnectionBodyTransform = {
   type: 'field_map';
   fields: Array<
     | { to: string; from: string; default?: string | number | boolean | null }
@@ -967,37 +999,7 @@ export type WebhooksCreateConnectionDataTransform = {
   keep?: boolean;
 };
 
-export type WebhooksCreateSourceData = {
-  sourceId: string;
-  name: string;
-  provider:
-    | 'stripe'
-    | 'github'
-    | 'shopify'
-    | 'slack'
-    | 'twilio'
-    | 'sendgrid'
-    | 'standard-webhooks'
-    | 'custom'
-    | 'stak';
-  status: 'active' | 'paused' | 'deleted';
-  signatures: 'off' | 'reject' | 'store';
-  hasSigningSecret: boolean;
-  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | WebhooksCreateSourceDataSigningAlgorithm;
-  toleranceS?: number;
-  dedupeHeader?: string;
-  whilePaused: 'hold' | 'refuse';
-  auditTrail: boolean;
-  alertUrl?: string;
-  ingestUrl?: string;
-  eventCount: number;
-  lastEventAt?: string;
-  createdAt: string;
-  updatedAt: string;
-  alertSecret?: string;
-};
-
-export type WebhooksCreateSourceDataSigningAlgorithm = {
+export type WebhooksCreateSourceBodySigningAlgorithm = {
   algorithm: 'sha1' | 'sha256' | 'sha512';
   header: string;
   encoding: 'hex' | 'base64' | 'base64url';
@@ -1007,8 +1009,6 @@ export type WebhooksCreateSourceDataSigningAlgorithm = {
   idHeader?: string;
   template?: string;
 };
-
-export type WebhooksReceiveData = { eventId: string; status: string; duplicate: boolean };
 
 export type ApiTypes = {
   /** Accept an invitation. For: person. */
@@ -1772,7 +1772,7 @@ export type ApiTypes = {
   };
   /** Publish several messages. For: account, scope write. */
   'inbox.bulk': {
-    args: { tenant_id: string; inbox_key: string; body: { messages: Array<InboxBulkBodyMessagesItem> } };
+    args: { tenant_id: string; inbox_key: string; body: { messages: Array<NewMessage> } };
     data: { data: Array<{ ok: true; send: Send } | { ok: false; code: string; detail: string }> };
   };
   /** Cancel a scheduled send. For: account, scope write. */
@@ -1856,10 +1856,7 @@ export type ApiTypes = {
     data: { published: number; categories: { [name: string]: number }; members: number };
   };
   /** Publish a message to users. For: account, scope write. */
-  'inbox.publish': {
-    args: { tenant_id: string; inbox_key: string; body: InboxBulkBodyMessagesItem };
-    data: Send;
-  };
+  'inbox.publish': { args: { tenant_id: string; inbox_key: string; body: NewMessage }; data: Send };
   /** Get the progress of the deletion of a category. For: account, scope read. */
   'inbox.readCategoryErasure': {
     args: { tenant_id: string; inbox_key: string; category: string };
@@ -1875,7 +1872,7 @@ export type ApiTypes = {
       tenant_id: string;
       inbox_key: string;
       uid: 'me' | string;
-      body: { ids: Array<string> } | InboxReadManyBody;
+      body: { ids: Array<string> } | MarkRange;
     };
     data: MarkedMessages;
   };
@@ -1901,7 +1898,7 @@ export type ApiTypes = {
       tenant_id: string;
       inbox_key: string;
       uid: 'me' | string;
-      body: { ids: Array<string> } | InboxReadManyBody;
+      body: { ids: Array<string> } | MarkRange;
     };
     data: MarkedMessages;
   };
@@ -2778,7 +2775,7 @@ export type ApiTypes = {
         >;
         transform?:
           | { type: 'passthrough' }
-          | WebhooksCreateConnectionDataTransform
+          | WebhooksCreateConnectionBodyTransform
           | { type: 'javascript'; code: string };
         retryConfig?: { delaysS?: Array<number>; maxAttempts?: number };
         maxConcurrency?: number;
@@ -2786,7 +2783,7 @@ export type ApiTypes = {
         ordered?: boolean;
       };
     };
-    data: WebhooksCreateConnectionData;
+    data: ConnectionWithSecret;
   };
   /** Replay or cancel many events: by id, or all that match a filter. For: account, scope write. */
   'webhooks.createJob': {
@@ -2836,7 +2833,7 @@ export type ApiTypes = {
           | 'hmac-sha1'
           | 'hmac-sha256'
           | 'hmac-sha512'
-          | WebhooksCreateSourceDataSigningAlgorithm;
+          | WebhooksCreateSourceBodySigningAlgorithm;
         signatures?: 'off' | 'reject' | 'store';
         toleranceS?: number;
         verifyToken?: string;
@@ -2846,7 +2843,7 @@ export type ApiTypes = {
         auditTrail?: boolean;
       };
     };
-    data: WebhooksCreateSourceData;
+    data: SourceWithSecret;
   };
   /** Delete a connection and cancel its unfinished deliveries. For: account, scope write. */
   'webhooks.deleteConnection': { args: { connectionId: string }; data: undefined };
@@ -2947,7 +2944,7 @@ export type ApiTypes = {
         >;
         transform?:
           | { type: 'passthrough' }
-          | WebhooksCreateConnectionDataTransform
+          | WebhooksCreateConnectionBodyTransform
           | { type: 'javascript'; code: string };
         retryConfig?: { delaysS?: Array<number>; maxAttempts?: number };
         maxConcurrency?: number | null;
@@ -2970,7 +2967,7 @@ export type ApiTypes = {
           | 'hmac-sha1'
           | 'hmac-sha256'
           | 'hmac-sha512'
-          | WebhooksCreateSourceDataSigningAlgorithm;
+          | WebhooksCreateSourceBodySigningAlgorithm;
         whilePaused?: 'hold' | 'refuse';
         auditTrail?: boolean;
         signingSecret?: string | null;
@@ -2980,7 +2977,7 @@ export type ApiTypes = {
         toleranceS?: number | null;
       };
     };
-    data: WebhooksCreateSourceData;
+    data: SourceWithSecret;
   };
   /** List the alerts of the last 30 days. For: account, scope read. */
   'webhooks.listAlerts': {
@@ -3091,7 +3088,7 @@ export type ApiTypes = {
   /** Send a webhook. For: public. */
   'webhooks.receive': {
     args: { source_id: string; body: string | Uint8Array<ArrayBuffer> | Blob };
-    data: WebhooksReceiveData;
+    data: EventReceipt;
   };
   /** Deliver an event again, to all connections or to some of them. For: account, scope write. */
   'webhooks.replayEvent': {
@@ -3099,9 +3096,9 @@ export type ApiTypes = {
     data: { deliveries: number };
   };
   /** Replace the secret that signs alerts. For: account, scope write. */
-  'webhooks.rotateAlertSecret': { args: { sourceId: string }; data: WebhooksCreateSourceData };
+  'webhooks.rotateAlertSecret': { args: { sourceId: string }; data: SourceWithSecret };
   /** Replace the signing secret. For: account, scope write. */
-  'webhooks.rotateSecret': { args: { connectionId: string }; data: WebhooksCreateConnectionData };
+  'webhooks.rotateSecret': { args: { connectionId: string }; data: ConnectionWithSecret };
   /** Send a test event to a source. For: account, scope write. */
   'webhooks.sendTestEvent': { args: { sourceId: string }; data: { eventId: string; status: string } };
   /** Follow the events of a source as they arrive. For: account, scope read. */
@@ -3226,7 +3223,7 @@ export type ApiTypes = {
         >;
         transform?:
           | { type: 'passthrough' }
-          | WebhooksCreateConnectionDataTransform
+          | WebhooksCreateConnectionBodyTransform
           | { type: 'javascript'; code: string };
       };
     };

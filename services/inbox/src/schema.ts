@@ -225,6 +225,8 @@ nameSchemas({
   InboxSettings: settingsShape,
   Inbox: inboxShape,
   MessageContent: messageContent,
+  NewMessage: publishBody,
+  MarkRange: markBody.options[1],
   Send: sendShape,
   Message: messageShape,
   MessageCounts: countsShape,

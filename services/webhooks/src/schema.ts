@@ -264,7 +264,9 @@ export const alertSchema = z.strictObject({
 });
 nameSchemas({
   Source: sourceSchema,
+  SourceWithSecret: sourceWithSecretSchema,
   Connection: connectionSchema,
+  ConnectionWithSecret: createdConnectionSchema,
   Delivery: deliverySchema,
   Attempt: attemptSchema,
   Event: eventSchema,

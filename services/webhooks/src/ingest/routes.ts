@@ -1,9 +1,10 @@
-import { json, plainEndpoint, raw, route } from '@stak/http';
+import { json, nameSchemas, plainEndpoint, raw, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from '../limits.ts';
 import { type IngestDeps, ingest } from './ingest.ts';
 
 const receiptSchema = z.strictObject({ eventId: z.string(), status: z.string(), duplicate: z.boolean() });
+nameSchemas({ EventReceipt: receiptSchema });
 
 const receive = route({
   method: 'any',
