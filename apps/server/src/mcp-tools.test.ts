@@ -10,6 +10,8 @@ const listTasks = {
   reaches: 'nothing',
   audit: false,
   mcp: 'reads',
+  stores: 'nothing',
+  tenant: 'none',
   auth: 'account',
   scope: 'read',
   summary: 'List tasks',
