@@ -12,7 +12,9 @@ const askedWith: Readonly<Record<string, string>> = {
   'agents.deleteChannelCredentials': 'tenants.releaseChannel',
   'inbox.broadcast': 'inbox.publish',
   'webhooks.rotateAlertSecret': 'webhooks.editSource',
+  'tenants.deletePortalProvider': 'tenants.putPortalProvider',
   'tenants.revokeTokens': 'tenants.mintToken',
+  'tenants.testPortalProvider': 'tenants.putPortalProvider',
 };
 
 test('every operation that a viewer may not call is checked before it is offered', async () => {

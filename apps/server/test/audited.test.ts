@@ -47,6 +47,7 @@ describe('the audit trail', () => {
       'accounts.requestSignUp',
       'accounts.sendVerification', // to their own address
       'accounts.testOrganisationProvider',
+      'agents.cancelAnswer',
       'agents.createConversation',
       'agents.rateAnswer',
       'agents.renameConversation',

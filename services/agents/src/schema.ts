@@ -276,7 +276,8 @@ export const acceptedTools = z.strictObject({
       }),
     )
     .min(1)
-    .max(limits.mcpTools),
+    .max(limits.mcpTools)
+    .describe('The tools whose new definitions are accepted'),
 });
 export const mcpServerShape = z.strictObject({
   name: z.string(),

@@ -178,8 +178,8 @@ export const portalFaults: readonly Fault[] = [
   {
     name: 'invitation-used-twice',
     file: 'services/tenants/src/users/invitations.ts',
-    before: '{ ifPresent: true, if: { token_hash: found.token_hash } },\n  );\n  try',
-    after: '{},\n  );\n  try',
+    before: '{ ifPresent: true, if: { token_hash: found.token_hash } },\n  );\n  // An admin',
+    after: '{},\n  );\n  // An admin',
     why: 'An invitation makes two sessions',
     caughtBy: { test: 'services/tenants/test/portal.test.ts' },
   },

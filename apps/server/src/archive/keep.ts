@@ -77,6 +77,7 @@ const entitiesBy: Readonly<Record<Rule, readonly AnyEntity[]>> = {
     agents.creation,
     agents.memory,
     agents.memoryChoice,
+    agents.forgotten,
     agents.memoryJob,
     agents.turnVector,
     agents.factVector,

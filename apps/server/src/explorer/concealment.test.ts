@@ -71,6 +71,7 @@ const harmless = new Set([
   'ferryhook-main: alertRotationId',
   'conversations: granted',
   'conversations: headers',
+  'conversations: pins',
   'tenants: generation',
   'todo-app-data: request_id',
   'todo-app-data: fingerprint',
