@@ -69,7 +69,7 @@ describe('the documentation', () => {
     expect(search('how do I')).toEqual([]);
   });
 
-  // What somebody asks who sees Stak for the first time, and the section that tells them what to do.
+  // Questions of people who see Stak for the first time, and the sections that answer them.
   it.each([
     ['verify webhook signature', 'guides/webhooks#6-signatures'],
     ['how do I verify a signature in python', 'guides/webhooks#6-signatures'],

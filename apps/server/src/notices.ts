@@ -241,7 +241,7 @@ export const sendApproval =
       await sendNotice(deps.post, tenant, 'approvals', { uid, ...notice, key });
   };
 
-// To the account: whoever owns a server of tools can rewrite what a model is told about them.
+// To the account: the owner of a server of tools can rewrite what a model reads about them.
 export const sendToolsNotice =
   ({ post, accountOf }: Pick<ApprovalDeps, 'post' | 'accountOf'>) =>
   async ({ tenant_id, server, tools, key }: ToolsRequest): Promise<void> => {

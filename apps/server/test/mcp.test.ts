@@ -117,7 +117,7 @@ test('it uses them with the rights of the key’s owner', async () => {
   await client.close();
 }, 60_000);
 
-test('it is told of arguments that a tool does not take, instead of getting something else', async () => {
+test('arguments that a tool does not take are refused by name, instead of being ignored', async () => {
   const client = await open();
   const { tools } = await client.listTools();
   await call(client, 'tasks_create', { body: { title: 'Open' } });

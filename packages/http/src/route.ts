@@ -232,7 +232,7 @@ function checkStoring({ stores, audit, auth, method }: RouteSpec, complain: Comp
   if (typeof stores !== 'function' && !storing.includes(stores)) complain('does not say what it stores');
   const isAdmitted = typeof stores === 'function' || ['body', 'edit', 'line'].includes(stores);
   if (isAdmitted && ['public', 'provider'].includes(auth))
-    complain('nobody is known whose plan admits what it stores');
+    complain('it has no caller whose plan admits what it stores');
   if (method === 'get' && audit !== false && stores !== 'line')
     complain('a read that is audited stores a line');
   if (stores === 'nothing' && audit === true) complain('what is audited stores a line');
@@ -245,7 +245,7 @@ function checkTenancy({ tenant, auth, path }: RouteSpec, complain: Complain): vo
   if (isInPath(tenant) && !isNamed) complain('there is no tenant in the path');
   if (isNamed && !isInPath(tenant) && tenant !== 'handler') complain('the tenant in the path is not entered');
   if (isInPath(tenant) && !['account', 'session', 'user', 'endUser'].includes(auth))
-    complain('nobody is known who may enter the tenant');
+    complain('it has no caller who may enter the tenant');
   if (tenant === 'caller' && !['user', 'endUser'].includes(auth)) complain('its caller is in no tenant');
 }
 

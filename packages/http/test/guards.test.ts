@@ -156,7 +156,7 @@ describe('a route', () => {
     ['no word on what it reaches', { ...base, reaches: undefined }, /what it reaches/],
     ['no word on the audit trail', { ...base, audit: undefined }, /whether it is audited/],
     ['no word on what it stores', { ...base, stores: undefined }, /what it stores/],
-    ['storage of nobody', { ...base, method: 'post', stores: 'body' }, /nobody is known/],
+    ['storage of nobody', { ...base, method: 'post', stores: 'body' }, /has no caller/],
     [
       'an audited read that stores nothing',
       { ...base, auth: 'account', scope: 'read', operationId: 'x', audit: true },

@@ -7,7 +7,7 @@ import { planRestore, restoreBackup } from '../../src/backup/restore.ts';
 import { listHistories, manifestKey } from '../../src/backup/target.ts';
 import { createFixture, type Fixture, hourMs, silent } from './backup-fixture.ts';
 
-// What is wrong in a target is told, and never taken for a backup.
+// A target with something wrong in it is reported, and never taken for a backup.
 
 const TableName = 'items';
 let fixture: Fixture;
@@ -48,7 +48,7 @@ it('a segment that another shipper has written does not count as written', async
   expect(await names(restored)).toEqual(['a', 'b', 'c']);
 });
 
-it('a gap between segments is told, also after others were put together', async () => {
+it('a gap between segments is reported, also after others were put together', async () => {
   for (let n = 0; n < 12; n++) {
     await put(String(n));
     await fixture.shipper.ship();

@@ -62,7 +62,7 @@ async function readAll(engine: Engine): Promise<{ wrong: string[]; missing: stri
     try {
       await work();
     } catch (error) {
-      // Whatever is damaged is refused with a reason.
+      // A damaged store is refused with a reason.
       missing.push(`${(error as Error).name}: ${(error as Error).message}`);
     }
   };
