@@ -62,8 +62,14 @@ const talking: readonly Step[] = [
       user_id: 'ann',
     },
   }),
-  ...byBoth({ operation: 'agents.resumeUiStream', status: 204 }),
-  ...byBoth({ operation: 'agents.resumeUiChat', path: { chat_id: 'walked-chat' }, status: 204 }),
+  // Another user's chat and one that has not begun are the same to a user: nothing to resume.
+  ...byBoth({ operation: 'agents.resumeUiStream', status: 204, stranger: 'own' }),
+  ...byBoth({
+    operation: 'agents.resumeUiChat',
+    path: { chat_id: 'walked-chat' },
+    status: 204,
+    stranger: 'own',
+  }),
   { operation: 'agents.listModels', stranger: 'own' },
   { operation: 'agents.testModel', body: {}, status: 409, stranger: 'own' },
 ];
@@ -132,9 +138,22 @@ const toolServers: readonly Step[] = [
     path: tool,
     body: { url: '{server_url}/mcp', headers: { authorization: 'Bearer {read_key}' } },
   },
-  { operation: 'agents.getMcpServer', path: tool },
+  {
+    operation: 'agents.getMcpServer',
+    path: tool,
+    keep: (fixture, answer) => {
+      const { tools } = answer.json as { tools: { name: string; hash: string }[] };
+      fixture.known.set('tool_name', tools[0]!.name);
+      fixture.known.set('tool_hash', tools[0]!.hash);
+    },
+  },
   { operation: 'agents.listMcpServers' },
   { operation: 'agents.refreshMcpServer', path: tool },
+  {
+    operation: 'agents.acceptMcpTools',
+    path: tool,
+    body: { tools: [{ name: '{tool_name}', hash: '{tool_hash}' }] },
+  },
   { operation: 'agents.deleteMcpServer', path: tool },
 ];
 
@@ -191,6 +210,7 @@ export const agentsSteps: readonly Step[] = [
   ...skilled,
   ...toolServers,
   ...channelled,
+  ...byBoth({ operation: 'agents.cancelAnswer' }),
   { operation: 'agents.clearConversation' },
   { operation: 'agents.deleteConversation', as: 'endUser' },
 ];
