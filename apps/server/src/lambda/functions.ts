@@ -30,7 +30,7 @@ export const lambdaFunctions: readonly LambdaFunction[] = [
   {
     name: 'conversations',
     table: conversationsTable,
-    consumers: ['agents-approvals', 'agents-documented-item'],
+    consumers: ['agents-approvals', 'agents-documented-item', 'agents-mcp-tools'],
     writes: [conversationsTable, inboxTable],
     reads: [tenantsWithMemory],
   },
