@@ -44,6 +44,7 @@ const exceptions: readonly string[] = [
   'stak-inbox: expiry',
   'tenants: channel identity of a user',
   'tenants: e-mail of a user',
+  'tenants: what a user had forgotten', // words of turns, sealed so that nobody finds them
   'todo-app-data: calendar feed', // the hash of a secret address
   'todo-app-data: change',
   'todo-app-data: e-mail lock',
