@@ -1,13 +1,13 @@
-import type { InboxArchiveData, InboxReadManyBody } from '@stak/client';
+import type { Message as ClientMessage, MarkRange } from '@stak/client';
 
 /** A message of the inbox. */
-export type Message = InboxArchiveData;
+export type Message = ClientMessage;
 type Count = { total: number; unread: number; unseen: number };
 /** The number of messages, of unread and of unseen ones, in total and by category. */
 export type Counts = Count & { categories: { [name: string]: Count } };
 
 /** Messages sent since a time (in seconds), until a time, or of one category. An empty object means all. */
-export type Span = InboxReadManyBody;
+export type Span = MarkRange;
 
 /** A part of the inbox. */
 export type View = 'inbox' | 'snoozed' | 'archived';

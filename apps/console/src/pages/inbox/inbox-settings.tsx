@@ -11,7 +11,7 @@ import {
   Title,
 } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import type { InboxListInboxesDataDataItem } from '@stak/client';
+import type { Inbox } from '@stak/client';
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { complain, fieldComplaints } from '../../components/complaint.ts';
@@ -23,7 +23,6 @@ import { useFilling, type Versioned, versioned } from '../../queries/save-over.t
 import { CategoryTtls } from './category-ttls.tsx';
 import { type InboxPath, inboxesKey } from './queries.ts';
 
-type Config = InboxListInboxesDataDataItem;
 type Body = Parameters<typeof client.inbox.writeInbox>[0]['body'];
 
 export function InboxSettings({ inboxPath }: { inboxPath: InboxPath }) {
@@ -47,7 +46,7 @@ const inboxQuery = (inboxPath: InboxPath) =>
     queryFn: async () => versioned(await client.inbox.readInbox(inboxPath)),
   });
 
-function Settings({ inboxPath, read }: { inboxPath: InboxPath; read: Versioned<Config> }) {
+function Settings({ inboxPath, read }: { inboxPath: InboxPath; read: Versioned<Inbox> }) {
   const queries = useQueryClient();
   const { round, filledWith, refill } = useFilling(read);
   const readNow = () => queries.fetchQuery({ ...inboxQuery(inboxPath), staleTime: 0 });
@@ -91,7 +90,7 @@ function ConfigForm({
   complaints,
   onSave,
 }: {
-  config: Config;
+  config: Inbox;
   isBusy: boolean;
   complaints: Readonly<Record<string, string>>;
   onSave: (body: () => Body) => void;

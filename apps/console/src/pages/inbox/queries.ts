@@ -1,4 +1,4 @@
-import type { ApiTypes, InboxBroadcastData } from '@stak/client';
+import type { ApiTypes, Send } from '@stak/client';
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from '../../queries/api.ts';
 import { counted } from '../../text/format.ts';
@@ -73,7 +73,7 @@ export const inboxesQuery = (tenant_id: string) =>
 
 export const useInboxes = (tenant_id: string) => useQuery(inboxesQuery(tenant_id));
 
-export function nameAudience({ audiences, recipients }: InboxBroadcastData): string {
+export function nameAudience({ audiences, recipients }: Send): string {
   if (audiences.kind === 'everyone') return 'Everyone';
   return counted(recipients ?? 0, 'user');
 }

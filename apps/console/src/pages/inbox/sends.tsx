@@ -1,5 +1,5 @@
 import { Badge, Button, Card, Group, Progress, Stack, Text } from '@mantine/core';
-import type { InboxBroadcastData } from '@stak/client';
+import type { Send } from '@stak/client';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { complain } from '../../components/complaint.ts';
 import { Confirm, type Question } from '../../components/confirm.tsx';
@@ -14,7 +14,6 @@ import { PublicCounts } from './public-counts.tsx';
 import { type InboxPath, nameAudience, sendsKey } from './queries.ts';
 import { Receipts } from './receipts.tsx';
 
-type Send = InboxBroadcastData;
 const refreshMs = 4_000; // the read counts change, and there is no stream for senders
 
 type Props = { inboxPath: InboxPath; opened: string | undefined; onOpen: (id: string | undefined) => void };

@@ -1,4 +1,4 @@
-import type { ApiTypes, TasksBulkBodyItemsItemSet as TaskChange } from '@stak/client';
+import type { ApiTypes, TaskPatch } from '@stak/client';
 import {
   type InfiniteData,
   keepPreviousData,
@@ -147,7 +147,7 @@ function tellChange(title: string, status?: TaskStatus, due_date?: string | null
 }
 const dueFormat = { weekday: 'short', month: 'short', day: 'numeric' } as const;
 
-type Change = { task_id: string; isUndo?: boolean } & TaskChange;
+type Change = { task_id: string; isUndo?: boolean } & TaskPatch;
 type Move = Drop & { back?: Drop };
 
 export function useTaskActions() {

@@ -1,6 +1,6 @@
-import type { ApiTypes, TenantsGetSettingsData } from '@stak/client';
+import type { ApiTypes, TenantSettings } from '@stak/client';
 
-export type Settings = TenantsGetSettingsData;
+export type Settings = TenantSettings;
 export type SettingsPatch = ApiTypes['tenants.updateSettings']['args']['body'];
 type Amount = number | ''; // the value of a number field
 

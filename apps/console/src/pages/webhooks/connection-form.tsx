@@ -1,10 +1,6 @@
 import { Button, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import type {
-  ApiTypes,
-  WebhooksEditConnectionData as Connection,
-  WebhooksCreateConnectionData as Created,
-} from '@stak/client';
+import type { ApiTypes, Connection, ConnectionWithSecret } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useMemo, useState } from 'react';
 import { CodeField } from '../../components/code-field.tsx';
@@ -42,7 +38,7 @@ const exampleCode = `function transform(event) {
   return { body: { kind: event.body.type } };
 }`;
 
-type NewProps = { sourceId: string; onCreated: (created: Created) => void };
+type NewProps = { sourceId: string; onCreated: (created: ConnectionWithSecret) => void };
 
 export function NewConnection({ sourceId, onCreated }: NewProps) {
   const queries = useQueryClient();

@@ -1,4 +1,4 @@
-import type { WebhooksEditConnectionData as Connection } from '@stak/client';
+import type { Connection } from '@stak/client';
 
 export type ConnectionStatus = { status: string; label: string; note?: string };
 

@@ -1,5 +1,5 @@
 import { Button, Card, Drawer, Group, Stack, Text } from '@mantine/core';
-import type { WebhooksEditConnectionData as Connection } from '@stak/client';
+import type { Connection } from '@stak/client';
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';

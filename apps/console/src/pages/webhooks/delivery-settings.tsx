@@ -1,5 +1,5 @@
 import { Accordion, NumberInput, Stack, Switch, TextInput } from '@mantine/core';
-import type { WebhooksEditConnectionData as Connection } from '@stak/client';
+import type { Connection } from '@stak/client';
 import { delaysText, readDelays, usualDelaysS } from './retry-delays.ts';
 import { RetryPicture } from './retry-picture.tsx';
 
