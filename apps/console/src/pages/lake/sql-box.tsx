@@ -38,7 +38,8 @@ export default function SqlBox() {
     [status.data],
   );
   const run = (text: string) => {
-    if (text.trim() === '' || query.isPending) return;
+    // Another query replaces the one that runs, such as that of a link.
+    if (text.trim() === '' || (query.isPending && query.variables === text)) return;
     query.mutate(text);
     void navigate({ search: text.length > inAddressMost ? {} : { sql: text }, replace: true });
   };
