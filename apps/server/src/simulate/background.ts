@@ -10,7 +10,7 @@ export const consumersOf: Readonly<Record<string, number>> = {
   'ferryhook-events': 2,
   tenants: 1,
   'stak-inbox': 3,
-  conversations: 3,
+  conversations: 4,
   'todo-app-data': 3,
 };
 
