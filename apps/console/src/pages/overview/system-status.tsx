@@ -1,0 +1,27 @@
+import { Stack, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { isWithoutLake } from '../../components/lake-failure.tsx';
+import { client } from '../../queries/api.ts';
+import { Capacity } from './capacity.tsx';
+import { refetchInterval } from './system-refetch.ts';
+import { TableLags } from './table-lags.tsx';
+
+type Status = Awaited<ReturnType<typeof client.system.status>>['data'];
+
+export function SystemStatus({ status }: { status: Status }) {
+  const lake = useQuery({
+    queryKey: ['lake-status'],
+    queryFn: async () => (await client.lake.status()).data,
+    refetchInterval,
+    retry: false,
+  });
+  return (
+    <Stack gap="sm" component="section" aria-label="System">
+      <Title order={3} size="h4">
+        System
+      </Title>
+      <TableLags status={status} lake={isWithoutLake(lake.error) ? 'off' : lake.data?.tables} />
+      {status.operator && <Capacity at={status.at} {...status.operator} />}
+    </Stack>
+  );
+}
