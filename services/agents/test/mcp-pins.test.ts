@@ -9,7 +9,7 @@ import { createModels, type ToolsRequest } from '../src/index.ts';
 import { type Fixture, type Options, openFixture, say, until } from './agents-fixture.ts';
 import { openStub } from './openai-stub.ts';
 
-// Whoever owns an MCP server can rewrite what its tools are said to do.
+// The owner of an MCP server can rewrite what its tools are said to do.
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

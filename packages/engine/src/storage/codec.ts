@@ -90,7 +90,7 @@ export const decodeSize = (bytes: Buffer): number => bytes.readUInt32LE(1);
 // Of an item within other bytes. Not a parameter of `decodeSize`, which is passed as a decoder and called with the end.
 export const decodeSizeAt = (bytes: Buffer, start: number): number => bytes.readUInt32LE(start + 1);
 
-// What is not as it was written is never returned.
+// Throws if the bytes are not as they were written.
 function textOf(bytes: Buffer, end: number): string {
   const flags = bytes[0]!;
   if (flags & checked) {

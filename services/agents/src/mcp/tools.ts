@@ -48,7 +48,7 @@ const toolDefinition = z.looseObject({
 const nameIn = (tool: unknown): string =>
   cutText(cleanText(String(Object(tool).name ?? '?')), limits.mcpToolNameChars);
 
-// What a model is told about a tool and what the server promises of it, whole. The order of fields means nothing.
+// Everything that a model reads about a tool, and that the server promises of it. The order of fields means nothing.
 function hashOf({ description, inputSchema, annotations }: z.infer<typeof toolDefinition>): string {
   const text = JSON.stringify([description, sorted(inputSchema), sorted(annotations)]);
   return createHash('sha256').update(text).digest('hex').slice(0, 32);

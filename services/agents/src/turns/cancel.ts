@@ -7,7 +7,7 @@ import type { MessageItem } from './commit-turn.ts';
 import { retryOnConflict } from './conflict-retry.ts';
 import { type ConversationKey, dueAt, isLeased, isPaused, keyOfConversation, readState } from './lease.ts';
 
-// A message whose answer was stopped says so in the table, so that whoever holds the lease, now or after a crash,
+// A message whose answer was stopped says so in the table, so that the holder of the lease, now or after a crash,
 // commits what there is instead of asking a model.
 
 export class AnswerCancelled extends Error {

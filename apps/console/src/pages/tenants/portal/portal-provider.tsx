@@ -121,7 +121,7 @@ function ProviderForm({ tenant_id, known }: { tenant_id: string; known: Provider
           <PasswordInput
             name="client_secret"
             label="Client secret"
-            description={known ? 'Leave empty to keep the present one' : undefined}
+            description={known ? 'Leave empty to keep the present one of the same issuer' : undefined}
             required={known === null}
             autoComplete="off"
             error={complaints.client_secret}
