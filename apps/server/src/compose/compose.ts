@@ -80,7 +80,7 @@ function createOwnEndpoints(
 ): readonly AnyEndpoint[] {
   const { store, clock, sealer } = deps;
   const { accounts, inbox, lake } = services;
-  const mintEndUserToken = mintEndUserTokenOf(deps, services);
+  const mintEndUserToken = mintEndUserTokenOf(deps, accounts);
   // The lake's consumers may run here or in its own thread. They are listed once.
   const captures = new Set(lake?.consumers.map(({ name }) => name));
   const ownEndpoints: readonly AnyEndpoint[] = [

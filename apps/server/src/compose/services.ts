@@ -24,7 +24,7 @@ import { createMailer } from '@stak/mail';
 import { createOutbound, type Outbound } from '@stak/outbound';
 import type { Cursors, DynamoClient, Store } from '@stak/table';
 import { createTasks } from '@stak/tasks';
-import { createTenants, type Eraser, type Tenants } from '@stak/tenants';
+import { createTenants, type Eraser, type Tenants, type TenantsDeps } from '@stak/tenants';
 import { createWebhooks, type Webhooks } from '@stak/webhooks';
 import type { ServerConfig } from '../config/config.ts';
 import { findSpendLimit } from '../config/model-config.ts';
@@ -100,7 +100,7 @@ type Lake = Pick<
   | 'close'
 >;
 
-// Services use each other only through the functions that they are given here.
+type Tasks = ReturnType<typeof createTasks>;
 export type OpenServices = {
   outbound: Outbound;
   mcpOutbound: Outbound;
@@ -108,58 +108,101 @@ export type OpenServices = {
   tenants: Tenants;
   inbox: Inbox;
   webhooks: Webhooks;
-  tasks: ReturnType<typeof createTasks>;
+  tasks: Tasks;
   agents: Agents;
   storage: Storage;
   lake?: Lake;
 };
+type Uses<Name extends keyof OpenServices> = Pick<OpenServices, Name>;
 
-// Created in this order. A service that needs a later one gets a function that looks it up when it is called.
+// Services use each other only through the functions that they are given here. One that is used by a service above it
+// is used when that is called, not when it is created.
 export function openServices(deps: ComposeDeps): OpenServices {
-  const { cursors, config } = deps;
-  const services = {} as OpenServices;
-  services.outbound = createOutbound({ allow: config.outboundAllow });
-  services.mcpOutbound = createOutbound({ allow: config.outboundAllow, maxResponseBytes: 1024 * 1024 });
-  services.accounts = openAccounts(deps, services);
-  services.tenants = openTenants(deps, services);
-  services.inbox = createInbox({ ...baseOf(deps), cursors });
-  services.webhooks = openWebhooks(deps, services);
-  services.tasks = openTasks(deps, services);
-  services.agents = openAgents(deps, services);
-  services.storage = openStorage(deps, services);
-  if (deps.lake) services.lake = openLake(deps, deps.lake, services);
-  return services;
+  const { cursors, config, log } = deps;
+  const outbound = createOutbound({ allow: config.outboundAllow });
+  const mcpOutbound = createOutbound({ allow: config.outboundAllow, maxResponseBytes: 1024 * 1024 });
+  const inbox = createInbox({ ...baseOf(deps), cursors });
+  const hasRoom = (accountId: string, bytes: number) => storage.hasRoom(accountId, bytes);
+
+  const accounts: Accounts = openAccounts(deps, {
+    outbound,
+    erasers: () => erasers,
+    endAccess: async accountId => {
+      await tasks.operations.revokeFeed({ kind: 'account', accountId });
+      await tenants.revokeTokensOf(accountId);
+    },
+    checkEndUser: (claims, fresh) =>
+      claims.tenant === ownTenant ||
+      whenKnown(tenants.isTokenRevoked(claims, fresh), isRevoked => !isRevoked),
+    resolveTenantSignIn: request => tenants.resolveSignIn(request),
+    onAudit: (...entry) => emitAudit(webhooks.operations.emit, log)(...entry),
+    readStorage: accountId => storage.read(accountId),
+    countTenants: accountId => tenants.countTenants(accountId),
+  });
+  const tenants: Tenants = openTenants(deps, {
+    accounts,
+    inbox,
+    erasers: () => erasers.filter(eraser => eraser !== tenants.eraser),
+    checkSettings: (...settings) => agents.checkSettings(...settings),
+    accountSkills: () => agents.accountSkills,
+    endAccess: (tenantId, userId) => tasks.operations.revokeFeed({ kind: 'endUser', tenantId, userId }),
+  });
+  const webhooks = openWebhooks(deps, { accounts, inbox, outbound, hasRoom });
+  const tasks = openTasks(deps, { accounts, tenants, inbox, webhooks });
+  const storage = openStorage(deps, { accounts, tenants, inbox, webhooks });
+  const lake = deps.lake && openLake(deps, deps.lake, { accounts, tenants });
+  const agents = openAgents(deps, {
+    accounts,
+    tenants,
+    inbox,
+    webhooks,
+    tasks,
+    lake,
+    outbound,
+    mcpOutbound,
+    hasRoom,
+  });
+  const erasers: readonly Eraser[] = [
+    webhooks.eraser,
+    inbox.eraser,
+    ownInboxEraser(inbox.eraser.eraseUser),
+    tasks.eraser,
+    agents.eraser,
+    tenants.eraser,
+    // Last: it follows what the others have erased.
+    ...(lake ? [lake.eraser] : []),
+    { name: 'storage', eraseAccount: async id => storage.erase(id).then(() => 'done') },
+  ];
+  const services = { outbound, mcpOutbound, accounts, tenants, inbox, webhooks, tasks, agents, storage };
+  return lake ? { ...services, lake } : services;
 }
 
 const baseOf = ({ store, clock, ids, log, owners }: ComposeDeps) => ({ store, clock, ids, log, owners });
 
-const erasersOf = ({ lake, storage, ...services }: OpenServices): readonly Eraser[] => [
-  services.webhooks.eraser,
-  services.inbox.eraser,
-  ownInboxEraser(services.inbox.eraser.eraseUser),
-  services.tasks.eraser,
-  services.agents.eraser,
-  services.tenants.eraser,
-  // Last: it follows what the others have erased.
-  ...(lake ? [lake.eraser] : []),
-  { name: 'storage', eraseAccount: async id => storage.erase(id).then(() => 'done') },
-];
+const noticeDepsOf = ({ inbox, accounts }: Uses<'inbox' | 'accounts'>) => ({
+  post: inbox.operations,
+  mail: accounts.notices,
+});
 
-function openAccounts(deps: ComposeDeps, services: OpenServices): Accounts {
-  const { log, sealer, publicUrl, config } = deps;
+type AccountsUses = Pick<
+  AccountsDeps,
+  | 'outbound'
+  | 'erasers'
+  | 'endAccess'
+  | 'checkEndUser'
+  | 'resolveTenantSignIn'
+  | 'onAudit'
+  | 'readStorage'
+  | 'countTenants'
+>;
+function openAccounts(deps: ComposeDeps, uses: AccountsUses): Accounts {
+  const { sealer, publicUrl, config } = deps;
   return createAccounts({
     ...baseOf(deps),
+    ...uses,
     sealer,
     publicUrl,
     allowedOrigins: config.corsOrigins,
-    erasers: () => erasersOf(services),
-    endAccess: async accountId => {
-      await services.tasks.operations.revokeFeed({ kind: 'account', accountId });
-      await services.tenants.revokeTokensOf(accountId);
-    },
-    checkEndUser: (claims, fresh) =>
-      claims.tenant === ownTenant ||
-      whenKnown(services.tenants.isTokenRevoked(claims, fresh), isRevoked => !isRevoked),
     announceRevoked: async revoked => {
       // Also what the account may read as a user of our own tenant.
       await deps.announceRevoked?.(revoked, { tenant: ownTenant, user: revoked.account });
@@ -167,71 +210,61 @@ function openAccounts(deps: ComposeDeps, services: OpenServices): Accounts {
     github: config.github,
     google: config.google,
     stripe: config.stripe,
-    outbound: services.outbound,
     ...(config.mail && {
       mail: { mailer: createMailer(config.mail), brand: { ...config.mail.brand, url: publicUrl } },
     }),
     signsUpByMail: config.signsUpByMail,
-    resolveTenantSignIn: request => services.tenants.resolveSignIn(request),
     passwordCost: deps.passwordCost,
-    onAudit: (...entry) => emitAudit(services.webhooks.operations.emit, log)(...entry),
     storageLimits: config.storageLimits,
     defaultPlan: config.defaultPlan,
-    readStorage: accountId => services.storage.read(accountId),
-    countTenants: accountId => services.tenants.countTenants(accountId),
   });
 }
 
 type Grant = Parameters<Accounts['mintEndUserToken']>[0];
 
 export const mintEndUserTokenOf =
-  ({ clock }: ComposeDeps, { accounts }: OpenServices) =>
+  ({ clock }: ComposeDeps, accounts: Accounts) =>
   async (grant: Grant) => {
     const { token, expiresIn } = await accounts.mintEndUserToken(grant);
     return { token, expires_at: new Date(clock.now() + expiresIn * 1000).toISOString() };
   };
 
-const openTenants = (deps: ComposeDeps, services: OpenServices): Tenants =>
+type TenantsUses = Uses<'accounts' | 'inbox'> &
+  Pick<TenantsDeps, 'erasers' | 'checkSettings' | 'accountSkills' | 'endAccess'>;
+const openTenants = (deps: ComposeDeps, { accounts, inbox, ...uses }: TenantsUses): Tenants =>
   createTenants({
     ...baseOf(deps),
-    mintEndUserToken: mintEndUserTokenOf(deps, services),
-    erasers: () => erasersOf(services).filter(eraser => eraser !== services.tenants.eraser),
-    audit: services.accounts.audit.record,
+    ...uses,
+    mintEndUserToken: mintEndUserTokenOf(deps, accounts),
+    audit: accounts.audit.record,
     announceRevoked: deps.announceRevoked,
-    checkSettings: (...settings) => services.agents.checkSettings(...settings),
-    planOf: services.accounts.readPlan,
-    onShareUsed: share => sendPlanNotice(noticeDepsOf(services))(share),
-    accountSkills: () => services.agents.accountSkills,
-    endAccess: (tenantId, userId) =>
-      services.tasks.operations.revokeFeed({ kind: 'endUser', tenantId, userId }),
+    planOf: accounts.readPlan,
+    onShareUsed: sendPlanNotice(noticeDepsOf({ inbox, accounts })),
     portal: {
       publicUrl: deps.publicUrl,
       sealer: deps.sealer,
-      issuers: services.accounts.issuers,
-      ...(services.accounts.mail && {
+      issuers: accounts.issuers,
+      ...(accounts.mail && {
         mail: {
-          ...services.accounts.mail,
-          mayName: async accountId =>
-            !deps.config.requireVerifiedEmail || services.accounts.isVerified(accountId),
+          ...accounts.mail,
+          mayName: async accountId => !deps.config.requireVerifiedEmail || accounts.isVerified(accountId),
         },
       }),
-      listInboxes: tenantId => services.inbox.operations.list(tenantId),
+      listInboxes: inbox.operations.list,
     },
   });
 
-const noticeDepsOf = ({ inbox, accounts }: OpenServices) => ({
-  post: inbox.operations,
-  mail: accounts.notices,
-});
-
-function openWebhooks(deps: ComposeDeps, services: OpenServices): Webhooks {
-  const { accounts } = services;
-  const noticeDeps = noticeDepsOf(services);
-  return createWebhooks({
+type HasRoom = Pick<Storage, 'hasRoom'>;
+function openWebhooks(
+  deps: ComposeDeps,
+  { accounts, inbox, outbound, hasRoom }: Uses<'accounts' | 'inbox' | 'outbound'> & HasRoom,
+): Webhooks {
+  const noticeDeps = noticeDepsOf({ inbox, accounts });
+  const webhooks: Webhooks = createWebhooks({
     ...baseOf(deps),
     cursors: deps.cursors,
     sealer: deps.sealer,
-    outbound: services.outbound,
+    outbound,
     publicUrl: deps.publicUrl,
     planOf: accounts.readPlan,
     usageOf: async userId => {
@@ -245,21 +278,24 @@ function openWebhooks(deps: ComposeDeps, services: OpenServices): Webhooks {
       ...noticeDeps,
       describeConnection: async ({ userId, sourceId, connectionId }) => {
         const [source, connection] = await Promise.all([
-          services.webhooks.sources.getById(sourceId),
-          services.webhooks.connections.getById(connectionId),
+          webhooks.sources.getById(sourceId),
+          webhooks.connections.getById(connectionId),
         ]);
         return source?.userId === userId ? { source: source.name, connection: connection?.name } : {};
       },
     }),
     onShareUsed: sendUsageNotice(noticeDeps),
-    hasRoom: (userId, bytes) => services.storage.hasRoom(userId, bytes),
+    hasRoom,
     changePosition: deps.system.source.position,
     dueShards: deps.config.dueShards.webhooks,
   });
+  return webhooks;
 }
 
-function openTasks(deps: ComposeDeps, services: OpenServices): OpenServices['tasks'] {
-  const { accounts, tenants, inbox, webhooks } = services;
+function openTasks(
+  deps: ComposeDeps,
+  { accounts, tenants, inbox, webhooks }: Uses<'accounts' | 'tenants' | 'inbox' | 'webhooks'>,
+): Tasks {
   return createTasks({
     ...baseOf(deps),
     cursors: deps.cursors,
@@ -282,36 +318,39 @@ function openTasks(deps: ComposeDeps, services: OpenServices): OpenServices['tas
   });
 }
 
-function openAgents(deps: ComposeDeps, services: OpenServices): Agents {
+type AgentsUses = Omit<OpenServices, 'agents' | 'storage' | 'lake'> & HasRoom & { lake: Lake | undefined };
+function openAgents(deps: ComposeDeps, uses: AgentsUses): Agents {
   const { config } = deps;
-  const { accounts, tenants, inbox, tasks, webhooks } = services;
+  const { accounts, tenants, inbox, outbound, mcpOutbound, hasRoom } = uses;
   const approvals = { post: inbox.operations, accountOf: tenants.accountOf, adminsOf: tenants.adminsOf };
   return createAgents({
     ...baseOf(deps),
     peers: deps.peers,
     dueShards: config.dueShards.agents,
     sealer: deps.sealer,
-    outbound: services.outbound,
-    mcpOutbound: services.mcpOutbound,
+    outbound,
+    mcpOutbound,
     enterTenant: tenants.enterTenant,
     resolveChannel: tenants.resolveChannel,
     findChannelUser: tenants.findChannelUser,
-    hasRoom: (accountId, bytes) => services.storage.hasRoom(accountId, bytes),
+    hasRoom,
     models: createModels(config.models, deps.clock),
     spendPerDayUsd: async accountId =>
       findSpendLimit(config.modelSpend, accountId, await accounts.readPlan(accountId)),
-    onShareUsed: sendSpendNotice(noticeDepsOf(services)),
+    onShareUsed: sendSpendNotice(noticeDepsOf(uses)),
     roleOf: tenants.roleOf,
     askApproval: sendApproval(approvals),
     withdrawApproval: withdrawApproval(approvals),
     askAboutTools: sendToolsNotice(approvals),
     audit: accounts.audit.record,
-    ports: skillPorts({ tasks, inbox, webhooks, lake: deps.lake && (() => services.lake!) }),
+    ports: skillPorts(uses),
   });
 }
 
-function openStorage(deps: ComposeDeps, services: OpenServices): Storage {
-  const { accounts, tenants, webhooks } = services;
+function openStorage(
+  deps: ComposeDeps,
+  { accounts, tenants, inbox, webhooks }: Uses<'accounts' | 'tenants' | 'inbox' | 'webhooks'>,
+): Storage {
   const { defaultPlan, storageLimits } = deps.config;
   const plans = plansWith(storageLimits);
   return createStorage({
@@ -331,14 +370,14 @@ function openStorage(deps: ComposeDeps, services: OpenServices): Storage {
       return profile?.deletingAt === undefined && profile ? planOf(profile, defaultPlan) : undefined;
     },
     limitOf: plan => plans[plan].storageBytes,
-    notify: sendStorageNotice(noticeDepsOf(services), deps.clock),
+    notify: sendStorageNotice(noticeDepsOf({ inbox, accounts }), deps.clock),
   });
 }
 
 function openLake(
   deps: ComposeDeps,
   { wake, ...location }: NonNullable<ComposeDeps['lake']>,
-  services: OpenServices,
+  { accounts, tenants }: Uses<'accounts' | 'tenants'>,
 ): Lake {
   const { sealer, publicUrl } = deps;
   const lakeDeps = {
@@ -349,11 +388,11 @@ function openLake(
     tables: followed,
     insights,
     texts: createTexts(deps.store),
-    textsSetting: services.accounts.lakeTexts,
-    tenantsOf: services.tenants.tenantsOf,
+    textsSetting: accounts.lakeTexts,
+    tenantsOf: tenants.tenantsOf,
     payerOf: async ({ tenantId, userId }: EndUserPrincipal) =>
-      tenantId === ownTenant ? userId : services.tenants.payerOf(tenantId),
-    queryLimits: async (accountId: string) => (await services.accounts.readPlan(accountId)).query,
+      tenantId === ownTenant ? userId : tenants.payerOf(tenantId),
+    queryLimits: async (accountId: string) => (await accounts.readPlan(accountId)).query,
   };
   return wake ? createLakeReader({ ...lakeDeps, wake }) : createLake(lakeDeps);
 }

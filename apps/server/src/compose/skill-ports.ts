@@ -11,7 +11,7 @@ type SkillServices = {
   tasks: Pick<ReturnType<typeof createTasks>, 'operations' | 'taskStatistics'>;
   inbox: Pick<Inbox, 'operations'>;
   webhooks: Pick<ReturnType<typeof createWebhooks>, 'operations' | 'readHealth'>;
-  lake: (() => Pick<ReturnType<typeof createLakeReader>, 'query'>) | undefined; // available when a skill runs
+  lake: Pick<ReturnType<typeof createLakeReader>, 'query'> | undefined;
 };
 
 // What an agent's skills can do in other services, as the user of the conversation, or as the account in its own
@@ -57,7 +57,7 @@ export const skillPorts = ({
   },
   ...(lake && {
     async queryLake(whose, sql) {
-      const { columns, rows, truncated } = await lake().query(reader(whose), sql);
+      const { columns, rows, truncated } = await lake.query(reader(whose), sql);
       return { columns: columns.map(({ name }) => name), rows, truncated };
     },
   }),
