@@ -2,15 +2,15 @@ import { failedCondition, failedStep, is, ref, type WriteStep, write } from '@st
 import type { AuditRecord } from '../audit.ts';
 import { isoTime } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
-import { requireFresh } from '../factors/factors.ts';
-import { type ApiKeys, endApiKeys } from '../keys/api-keys.ts';
+import { requireFresh } from '../people/factors/factors.ts';
+import { type ApiKeys, endApiKeys } from '../access/api-keys.ts';
 import { type Plan, type PlanName, planOf } from '../plans.ts';
 import { settle } from '../settle.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
-import { type Profile, profile } from '../table.ts';
-import type { Memberships } from './memberships.ts';
-import { type Role, roles } from './roles.ts';
-import { member, membersOf, organisation } from './table.ts';
+import { proveOwner, type Signed, type SignInDeps } from '../people/sign-in/sign-in.ts';
+import { type Profile, profile } from '../main-table.ts';
+import type { Memberships } from '../access/memberships.ts';
+import { type Role, roles } from '../roles.ts';
+import { member, membersOf, organisation } from '../access/tables.ts';
 
 export type OrganisationDeps = SignInDeps & {
   memberships: Memberships;
