@@ -2,10 +2,10 @@ import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import { type Audit, doneBy } from '../audit.ts';
 import * as limits from '../limits.ts';
-import { apiKeySchema, nameSchema, permissionSchema } from '../schema.ts';
-import type { SigningKeys } from '../people/sessions/signing-keys.ts';
-import { originOf } from '../people/sessions/browser.ts';
 import type { ApiKey } from '../main-table.ts';
+import { originOf } from '../people/sessions/browser.ts';
+import type { SigningKeys } from '../people/sessions/signing-keys.ts';
+import { apiKeySchema, nameSchema, permissionSchema } from '../schema.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { keyLimitsShape } from './key-limits.ts';
 

@@ -3,11 +3,11 @@ import type { Audit, AuditRecord } from '../audit.ts';
 import { type Base, inSeconds, isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
 import { creationS } from '../limits.ts';
-import { organisationDomain } from '../schema.ts';
 import { creation, type Profile, profile } from '../main-table.ts';
-import type { Users } from '../users/users.ts';
 import * as limits from '../organisations/limits.ts';
 import type { Role } from '../roles.ts';
+import { organisationDomain } from '../schema.ts';
+import type { Users } from '../users/users.ts';
 import { member, membersOf, type Organisation, organisation, organisationsOf } from './tables.ts';
 
 // An account, and a person's role in it.

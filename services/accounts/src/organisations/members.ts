@@ -1,16 +1,16 @@
 import { failedCondition, failedStep, is, ref, type WriteStep, write } from '@stak/table';
+import { type ApiKeys, endApiKeys } from '../access/api-keys.ts';
+import type { Memberships } from '../access/memberships.ts';
+import { member, membersOf, organisation } from '../access/tables.ts';
 import type { AuditRecord } from '../audit.ts';
 import { isoTime } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
-import { requireFresh } from '../people/factors/factors.ts';
-import { type ApiKeys, endApiKeys } from '../access/api-keys.ts';
-import { type Plan, type PlanName, planOf } from '../plans.ts';
-import { settle } from '../settle.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../people/sign-in/sign-in.ts';
 import { type Profile, profile } from '../main-table.ts';
-import type { Memberships } from '../access/memberships.ts';
+import { requireFresh } from '../people/factors/factors.ts';
+import { proveOwner, type Signed, type SignInDeps } from '../people/sign-in/sign-in.ts';
+import { type Plan, type PlanName, planOf } from '../plans.ts';
 import { type Role, roles } from '../roles.ts';
-import { member, membersOf, organisation } from '../access/tables.ts';
+import { settle } from '../settle.ts';
 
 export type OrganisationDeps = SignInDeps & {
   memberships: Memberships;

@@ -1,12 +1,6 @@
 import type { Worker } from '@stak/kit';
 import { failedStep, is, type WriteStep, write } from '@stak/table';
-import { isoTime } from '../../deps.ts';
-import { accountsErrors } from '../../errors.ts';
-import { requireFresh } from '../factors/factors.ts';
-import { factorErasure } from '../credentials/tables.ts';
 import { type ApiKeys, endApiKeys } from '../../access/api-keys.ts';
-import * as limits from '../../limits.ts';
-import { failureDigest, mailedNotice, mailsOfUser, noticesOf, outgoingMail } from '../../notices/tables.ts';
 import {
   type Leaving,
   leaveTheRest,
@@ -15,10 +9,10 @@ import {
   subjectErasure,
 } from '../../access/leaving.ts';
 import type { Memberships } from '../../access/memberships.ts';
-import { recoveryErasure } from '../credentials/recovery-tables.ts';
-import { savedErasure } from '../../organisations/saved/routes.ts';
-import { organisationDomain } from '../../schema.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
+import type { Usage } from '../../billing/usage.ts';
+import { isoTime } from '../../deps.ts';
+import { accountsErrors } from '../../errors.ts';
+import * as limits from '../../limits.ts';
 import {
   accountDeletion,
   accountDeletions,
@@ -31,8 +25,14 @@ import {
   type Profile,
   profile,
 } from '../../main-table.ts';
-import type { Usage } from '../../billing/usage.ts';
+import { failureDigest, mailedNotice, mailsOfUser, noticesOf, outgoingMail } from '../../notices/tables.ts';
+import { savedErasure } from '../../organisations/saved/routes.ts';
+import { organisationDomain } from '../../schema.ts';
 import { lockSteps, passEmail } from '../../users/locks.ts';
+import { recoveryErasure } from '../credentials/recovery-tables.ts';
+import { factorErasure } from '../credentials/tables.ts';
+import { requireFresh } from '../factors/factors.ts';
+import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 
 // Erases a service's data of a deleted account: a bounded piece of work per call, until it returns 'done'. Safe to
 // repeat after a crash.

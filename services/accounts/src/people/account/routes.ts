@@ -14,13 +14,13 @@ import {
 import { tableErrors } from '@stak/table';
 import { z } from 'zod';
 import { doneBy, showEntry } from '../../audit.ts';
+import type { StorageUse } from '../../billing/storage/counts.ts';
 import { isoTime } from '../../deps.ts';
 import { accountsErrors, userNotFound } from '../../errors.ts';
-import { requireFresh } from '../factors/factors.ts';
-import { hasFactor } from '../credentials/tables.ts';
+import type { AuditEntry } from '../../main-table.ts';
 import { switchMails, wantedMails } from '../../notices/notices.ts';
-import type { Role } from '../../roles.ts';
 import { type Plan, type PlanName, planOf, publicPlans, shownLimit } from '../../plans.ts';
+import type { Role } from '../../roles.ts';
 import {
   auditQuery,
   auditSchema,
@@ -33,12 +33,12 @@ import {
   triedPasswordSchema,
   usageSchema,
 } from '../../schema.ts';
+import type { User } from '../../users/users.ts';
+import { hasFactor } from '../credentials/tables.ts';
+import { requireFresh } from '../factors/factors.ts';
 import { type Browser, originOf } from '../sessions/browser.ts';
 import { changePassword, type SignInDeps } from '../sign-in/sign-in.ts';
-import type { StorageUse } from '../../billing/storage/counts.ts';
-import type { AuditEntry } from '../../main-table.ts';
 import type { Deletions } from './deletion.ts';
-import type { User } from '../../users/users.ts';
 
 const tags = ['accounts'];
 const common = { tenant: 'none', mcp: false, tags } as const;

@@ -3,9 +3,9 @@ import { is, tableErrors } from '@stak/table';
 import { type Base, inSeconds, sha256 } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import * as limits from '../../limits.ts';
+import { attemptCount, knownNetwork } from '../../main-table.ts';
 import * as apps from '../oauth-server/limits.ts';
 import * as recovery from './limits.ts';
-import { attemptCount, knownNetwork } from '../../main-table.ts';
 
 type ThrottlePolicy = { attempts: number; windowS: number };
 export type ThrottlePolicies = Record<

@@ -2,14 +2,14 @@ import { failedStep, type WriteStep, write } from '@stak/table';
 import { isoTime } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import * as limits from '../../limits.ts';
-import { greeted } from '../../notices/texts.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 import { type Profile, profile, session } from '../../main-table.ts';
+import { greeted } from '../../notices/texts.ts';
 import { readUser, type UserChange } from '../../users/users.ts';
 import { codeWrong, newRecoveryCodes, recoveryHash } from '../credentials/codes.ts';
 import { explainFactor, factorSteps, type Shown } from '../credentials/second-factor.ts';
 import { authenticator, hasFactor } from '../credentials/tables.ts';
 import { newSecret, secretText, secretUri } from '../credentials/totp.ts';
+import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 
 export type FactorDeps = SignInDeps & { issuer: string };
 

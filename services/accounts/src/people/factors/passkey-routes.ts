@@ -2,9 +2,10 @@ import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from '../../limits.ts';
 import { cookieSchema, nameSchema, tokensSchema, triedPasswordSchema } from '../../schema.ts';
+import type { NewPasskeyAnswer, PasskeyAnswer } from '../credentials/passkey-check.ts';
+import type { Passkey } from '../credentials/tables.ts';
 import { type Browser, originOf } from '../sessions/browser.ts';
 import { signInWithPasskey } from '../sign-in/sign-in.ts';
-import type { NewPasskeyAnswer, PasskeyAnswer } from '../credentials/passkey-check.ts';
 import {
   addPasskey,
   beginPasskey,
@@ -13,7 +14,6 @@ import {
   removePasskey,
   renamePasskey,
 } from './passkeys.ts';
-import type { Passkey } from '../credentials/tables.ts';
 
 const tags = ['accounts'];
 const common = { tenant: 'none', mcp: false, tags } as const;

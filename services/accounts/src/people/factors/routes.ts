@@ -1,6 +1,7 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import { codeSchema, triedPasswordSchema } from '../../schema.ts';
+import type { Shown } from '../credentials/second-factor.ts';
 import { originOf } from '../sessions/browser.ts';
 import {
   beginAuthenticator,
@@ -11,7 +12,6 @@ import {
   stepUp,
 } from './factors.ts';
 import { passkeyAnswerSchema } from './passkey-routes.ts';
-import type { Shown } from '../credentials/second-factor.ts';
 
 const tags = ['accounts'];
 const password = triedPasswordSchema

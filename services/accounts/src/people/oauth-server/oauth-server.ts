@@ -3,9 +3,9 @@ import { doneBy } from '../../audit.ts';
 import { inSeconds } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import { escapeHtml, htmlPage, pageHeaders } from '../../html-page.ts';
+import { appsOf, type Session } from '../../main-table.ts';
 import { roles } from '../../roles.ts';
 import { type Browser, originOf } from '../sessions/browser.ts';
-import { appsOf, type Session } from '../../main-table.ts';
 import {
   type AuthorizationDeps,
   decideRequest,

@@ -1,8 +1,7 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import { accountsErrors } from '../../errors.ts';
-import { passkeyAnswerSchema } from '../factors/passkey-routes.ts';
-import type { Shown } from '../credentials/second-factor.ts';
+import type { Session } from '../../main-table.ts';
 import {
   codeSchema,
   cookieSchema,
@@ -14,7 +13,8 @@ import {
   tokensSchema,
   triedPasswordSchema,
 } from '../../schema.ts';
-import type { Session } from '../../main-table.ts';
+import type { Shown } from '../credentials/second-factor.ts';
+import { passkeyAnswerSchema } from '../factors/passkey-routes.ts';
 import { type Browser, originOf } from '../sessions/browser.ts';
 import { deviceName } from './device-name.ts';
 import { logIn } from './sign-in.ts';

@@ -13,9 +13,9 @@ import {
   useStep,
   verificationSteps,
 } from '../credentials/mailed-tokens.ts';
+import { checkPassword } from '../credentials/password-policy.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
 import { deviceSteps } from './devices.ts';
-import { checkPassword } from '../credentials/password-policy.ts';
 import type { SignInDeps } from './sign-in.ts';
 
 export type SignUpDeps = SignInDeps & { signsUpByMail: boolean };
