@@ -1,7 +1,16 @@
 import { manualOwners } from '@stak/kit';
 import { tableErrors } from '@stak/table';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createNotes, fillTenant, graceMs, killedAt, leaseMs, leftOf, runWorker, runWorkers } from './erasure-fixture.ts';
+import {
+  createNotes,
+  fillTenant,
+  graceMs,
+  killedAt,
+  leaseMs,
+  leftOf,
+  runWorker,
+  runWorkers,
+} from './erasure-fixture.ts';
 import { everyItem, type Fixture, openFixture, openProcess, targets } from './tenants-fixture.ts';
 
 const tombstoneOf = (id: string) => [`TENANT#${id} ERASURE#era`, `TENANT#${id} META`];
