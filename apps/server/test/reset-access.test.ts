@@ -44,7 +44,7 @@ describe('a password reset', () => {
         expect(used).not.toContain(token);
         used.push(token);
         return token;
-      }, 10_000);
+      }, 25_000);
   });
 
   const as = (token?: string) => createClient({ baseUrl: url, token });
