@@ -153,9 +153,13 @@ function openAccounts(deps: ComposeDeps, services: OpenServices): Accounts {
     publicUrl,
     allowedOrigins: config.corsOrigins,
     erasers: () => erasersOf(services),
-    endAccess: async accountId => {
-      await services.tasks.operations.revokeFeed({ kind: 'account', accountId });
-      await services.tenants.revokeTokensOf(accountId);
+    endAccess: async (accountId, userId) => {
+      const isOwn = accountId === userId;
+      await services.tasks.operations.revokeFeed(
+        { kind: 'account', accountId },
+        isOwn ? undefined : { made_by: userId },
+      );
+      if (isOwn) await services.tenants.revokeTokensOf(accountId);
     },
     checkEndUser: (claims, fresh) =>
       claims.tenant === ownTenant ||
