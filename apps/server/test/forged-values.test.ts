@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { usageCount } from '@stak/accounts/tables';
-import { accountDay, tenantDay, userDay } from '@stak/agents/tables';
+import { accountDay, memoryJob, state, tenantDay, userDay } from '@stak/agents/tables';
 import type { AnyEntity, Attributes } from '@stak/table';
 import { tenant, tenantCount, user, userCount } from '@stak/tenants/tables';
+import { connection, delivery } from '@stak/webhooks/tables';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importAccounts } from '../src/store/archive/import-account.ts';
 import {
@@ -64,6 +65,36 @@ describe('what the server has counted', () => {
     await importAccounts({ ...options, isVerified: true });
     expect(keysOf(await allItems(engine.client))).toHaveLength(counts.length);
     await close();
+  });
+});
+
+describe('what no request could have made is refused', () => {
+  const refused = async (forged: Stored, why: RegExp) => {
+    await writeArchive([...ofMallory(), forged]);
+    const { options, close } = await openStore();
+    await expect(importAccounts(options)).rejects.toThrow(why);
+    await close();
+  };
+  const connectionWith = (settings: object): Stored =>
+    own(connection, { connectionId: 'con_other', ...settings });
+  const settings: readonly object[] = [
+    { retryConfig: JSON.stringify({ delaysS: Array(10_000).fill(0) }) },
+    { retryConfig: JSON.stringify({ maxAttempts: 1e9 }) },
+    { retryConfig: 'no JSON' },
+    { maxConcurrency: 1_000_000 },
+    { ratePerSecond: 1e9 },
+    { transform: JSON.stringify({ type: 'script', code: 'x'.repeat(300_000) }) },
+    { filters: JSON.stringify([{ anything: true }]) },
+  ];
+  test.each(settings.map(one => [Object.keys(one)[0]!, one] as const))('a connection’s %s', (name, one) =>
+    refused(connectionWith(one), new RegExp(`has a ${name}.* that no connection can have`)),
+  );
+
+  test('attempts that were not made', async () => {
+    for (const entity of [delivery, state, memoryJob]) {
+      const [table, item] = own(entity);
+      await refused([table, { ...item, attempts: -1e9 }], /has attempts of another type/);
+    }
   });
 });
 

@@ -100,7 +100,8 @@ export type AccountsDeps = Base & {
   isHttps?: boolean; // whether browsers reach us by https; by default, read from `publicUrl`
   allowedOrigins?: readonly string[]; // other addresses that serve a console, like https://console.example
   erasers?: () => readonly AccountEraser[]; // of the other services, called when an account is deleted
-  endAccess?(accountId: string): Promise<void>; // ends feeds and tokens that other services gave out
+  // Ends what other services gave out: all of a person's own account, and of another one what they asked for.
+  endAccess?(accountId: string, userId: string): Promise<void>;
   checkEndUser?: CheckEndUser;
   github?: GithubSettings;
   google?: GoogleSettings;
@@ -268,8 +269,7 @@ export function createAccounts(given: AccountsDeps) {
     lakeTexts: createLakeTexts({ ...base, audit }),
     sessions,
     isVerified: memberships.isVerified,
-    isMember: async (accountId: string, userId: string) =>
-      (await memberships.roleIn(accountId, userId)) !== undefined,
+    isMember: memberships.isMember,
     requireFresh: requireFreshSession,
     operators: createOperators({ ...base, users, sessions, apiKeys, audit }),
     // Call before the first request, once the tables exist.

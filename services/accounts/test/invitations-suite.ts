@@ -110,6 +110,17 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       await server.settle();
     });
 
+    it('lets nobody back in by an invitation to their address from before they joined', async () => {
+      const token = await invited('bob@example.com', 'admin');
+      const bob = await join('other@example.com', 'member');
+      const bobId = await userOf(bob);
+      await fixture.users.update(bobId, { email: 'bob@example.com', emailVerified: true });
+      expect((await remove(ann, bobId)).status).toBe(204);
+      const again = await logIn('bob@example.com');
+      expect(await fixture.codeOf(await accept(again, token))).toBe('accounts.token_refused');
+      expect(Object.keys(await members())).toEqual(['ann@example.com']);
+    });
+
     it('counts owners when somebody becomes one while their role is changed', async () => {
       const bobId = await userOf(await join('bob@example.com', 'viewer'));
       const { account_id: accountId } = ann;

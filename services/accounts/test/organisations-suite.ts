@@ -125,6 +125,16 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       expect(again.status).toBe(401);
     });
 
+    it('has nobody in it while it is disabled, not even its owner: for what was given out', async () => {
+      const { account_id } = ann;
+      const isIn = (who: string | undefined) => fixture.isMember(account_id, who);
+      expect(await Promise.all([account_id, undefined, 'usr_nobody'].map(isIn))).toEqual([true, true, false]);
+      await fixture.operators.disable(account_id);
+      expect(await Promise.all([account_id, undefined].map(isIn))).toEqual([false, false]);
+      await fixture.operators.enable(account_id);
+      expect(await Promise.all([account_id, undefined].map(isIn))).toEqual([true, true]);
+    });
+
     it('limits a key by its maker’s role', async () => {
       const bob = await join('bob@example.com', 'admin');
       const send = { name: 'deploy', permissions: 'admin' };

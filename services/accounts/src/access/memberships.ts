@@ -18,6 +18,8 @@ type Also = Readonly<Record<string, WriteStep>>;
 export type Memberships = {
   // Undefined for people who are not members or are disabled, and for all members of a disabled account.
   roleIn(accountId: string, userId: string): Promise<Role | undefined>;
+  // Whether the account is open, and the person is in it, if one is named: for what was given out to them.
+  isMember(accountId: string, userId: string | undefined): Promise<boolean>;
   list(userId: string): Promise<Standing[]>;
   // The account to sign in to: the last one used, their own, or any other. Creates an organisation if there is none.
   homeOf(userId: string): Promise<string>;
@@ -49,6 +51,14 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
       users.readProfile(userId),
     ]);
     return isOpen(account) && isOpen(person) ? found?.role : undefined;
+  };
+
+  const isMember: Memberships['isMember'] = async (accountId, userId) => {
+    const [account, role] = await Promise.all([
+      users.readProfile(accountId),
+      userId === undefined || roleIn(accountId, userId),
+    ]);
+    return isOpen(account) && role !== undefined;
   };
 
   const list: Memberships['list'] = async userId => {
@@ -148,6 +158,7 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
 
   return {
     roleIn,
+    isMember,
     list,
     createOwn,
     read: accountId => store.get(organisation, { accountId }, { consistent: true }),

@@ -14,6 +14,7 @@ import * as limits from './limits.ts';
 import {
   type Actor,
   checkManages,
+  invitationIdOf,
   type OrganisationDeps,
   requireFreshFor,
   seatsOf,
@@ -30,9 +31,6 @@ function parseToken(text: string): InvitationToken {
   if (!match) throw tokenRefused();
   return { accountId: match[1]!, invitationId: match[2]!, hash: sha256(match[3]!) };
 }
-
-// One for each address, even if several members invite it at once.
-const invitationIdOf = (email: string): string => `inv_${sha256(email).slice(0, 24)}`;
 
 type NewInvitation = { email: string; role: Role; creationId: string };
 

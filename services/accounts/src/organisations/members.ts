@@ -1,9 +1,9 @@
 import { failedCondition, failedStep, is, ref, type WriteStep, write } from '@stak/table';
 import { type ApiKeys, endApiKeys } from '../access/api-keys.ts';
 import type { Memberships } from '../access/memberships.ts';
-import { member, membersOf, organisation } from '../access/tables.ts';
+import { invitation, member, membersOf, organisation } from '../access/tables.ts';
 import type { AuditRecord } from '../audit.ts';
-import { isoTime } from '../deps.ts';
+import { isoTime, sha256 } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
 import { type Profile, profile } from '../main-table.ts';
 import { requireFresh } from '../people/factors/factors.ts';
@@ -27,6 +27,9 @@ export type Actor = {
   address: string | undefined;
   entry: Omit<AuditRecord, 'action'>;
 };
+
+// One for each address, even if several members invite it at once.
+export const invitationIdOf = (email: string): string => `inv_${sha256(email).slice(0, 24)}`;
 
 type ShownMember = { userId: string; role: Role; joinedAt: string; email?: string; name?: string };
 
@@ -125,6 +128,7 @@ export async function removeMember(deps: OrganisationDeps, actor: Actor, userId:
     forget = ending.forget;
     return {
       'the member': memberGoes(accountId, userId, current),
+      ...invitationsGo(accountId, person),
       ...countSteps(deps, accountId, { members: -1, owners: -ownerCount(current) }),
       audit: deps.audit.step(accountId, {
         ...actor.entry,
@@ -153,6 +157,21 @@ const memberGoes = (accountId: string, userId: string, role: Role): WriteStep =>
         { if: { role } },
       )
     : write.delete(member, { accountId, userId }, { ifPresent: true, if: { role } });
+
+// An invitation from before they joined in another way would bring them back.
+const invitationsGo = (accountId: string, { email, claimedEmail = email }: Partial<Profile> = {}) =>
+  Object.fromEntries(
+    [...new Set([email, claimedEmail])].flatMap(address =>
+      address === undefined
+        ? []
+        : [
+            [
+              `the invitation of ${address}`,
+              write.delete(invitation, { accountId, invitationId: invitationIdOf(address) }),
+            ],
+          ],
+    ),
+  ) as Record<string, WriteStep>;
 
 // One write makes the new owner and turns the old one into an admin.
 export async function transferOwnership(

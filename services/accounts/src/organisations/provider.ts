@@ -151,6 +151,8 @@ export async function signInThrough(
     const also = {
       ...(await deviceSteps(deps, user, origin)),
       'the subject': write.check(providerSubject, key, { present: true, if: { userId } }),
+      // The provider decides how long it takes to answer: it may have been removed meanwhile.
+      'the settings': unchanged(settings),
     };
     const started = await sessions
       .start({ userId, signedInWith: 'organisation', origin, within: accountId, also })
@@ -162,6 +164,9 @@ export async function signInThrough(
   }
 }
 
+const unchanged = ({ accountId, updatedAt }: OrganisationProvider): WriteStep =>
+  write.check(organisationProvider, { accountId }, { present: true, if: { updatedAt } });
+
 // Creates a person who belongs to the organisation. Their address is not verified, so its owner can still sign up with
 // it. Returns false if a concurrent sign-in created the person first.
 async function join(
@@ -171,7 +176,7 @@ async function join(
   { address, requestId }: Origin,
 ): Promise<boolean> {
   const { store, clock, ids, users, audit, memberships } = deps;
-  const { accountId, defaultRole: role, updatedAt } = settings;
+  const { accountId, defaultRole: role } = settings;
   if (!(await memberships.read(accountId)))
     await store
       .transact(memberships.stepsToOpen(account), { pattern: 'open an organisation' })
@@ -181,7 +186,7 @@ async function join(
   const detail = `${claimedEmail} as ${role}`;
   const by = { by: userId, via: 'organisation', target: userId, detail, address, requestId };
   const also = {
-    'the settings': write.check(organisationProvider, { accountId }, { present: true, if: { updatedAt } }),
+    'the settings': unchanged(settings),
     'a seat': write.update(
       organisation,
       { accountId },

@@ -118,13 +118,16 @@ export async function finishReset(
   await sessions.revokeAll(token.userId);
 }
 
-// Ends what outlives sessions: the keys of the person's own account and those that they made in others, and what other
-// services gave out.
+// Ends what outlives sessions, of keys and of what other services gave out: everything of the person's own account, and
+// what they asked for in others.
 async function endAccessOf({ apiKeys, memberships, endAccess }: RecoveryDeps, userId: string): Promise<void> {
   await endApiKeys(apiKeys, userId);
-  for (const { accountId } of await memberships.list(userId))
-    if (accountId !== userId) await endApiKeys(apiKeys, accountId, userId);
-  await endAccess?.(userId);
+  for (const { accountId } of await memberships.list(userId)) {
+    if (accountId === userId) continue;
+    await endApiKeys(apiKeys, accountId, userId);
+    await endAccess?.(accountId, userId);
+  }
+  await endAccess?.(userId, userId);
 }
 
 // The owner of the mailbox begins with an empty account. What a stranger left in the old one (keys, feeds, tokens,

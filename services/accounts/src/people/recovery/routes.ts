@@ -11,7 +11,8 @@ import { finishReset, requestReset } from './password-reset.ts';
 export type RecoveryDeps = SignInDeps & {
   apiKeys: ApiKeys;
   memberships: Memberships;
-  endAccess?(accountId: string): Promise<void>; // ends feeds and tokens that other services gave out
+  // Ends what other services gave out: all of a person's own account, and of another one what they asked for.
+  endAccess?(accountId: string, userId: string): Promise<void>;
 };
 
 const tags = ['accounts'];
