@@ -1,8 +1,4 @@
 import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
-import { subscription } from './billing/tables.ts';
-import { authenticator, passkey, passkeyChallenge } from './people/credentials/tables.ts';
-import { failureDigest, mailedNotice, outgoingMail } from './notices/tables.ts';
-import { authorizationCode, oauthClient } from './people/oauth-server/tables.ts';
 import {
   invitation,
   linkedSubject,
@@ -11,9 +7,18 @@ import {
   organisationProvider,
   providerSubject,
 } from './access/tables.ts';
-import { emailChange, mailedToken } from './people/credentials/recovery-tables.ts';
-import { saved, savedChange } from './organisations/saved/tables.ts';
+import { subscription } from './billing/tables.ts';
 import * as table from './main-table.ts';
+import { failureDigest, mailedNotice, outgoingMail } from './notices/tables.ts';
+import { saved, savedChange } from './organisations/saved/tables.ts';
+import {
+  authenticator,
+  emailChange,
+  mailedToken,
+  passkey,
+  passkeyChallenge,
+} from './people/credentials/tables.ts';
+import { authorizationCode, oauthClient } from './people/oauth-server/tables.ts';
 
 const account = (id: string | undefined) =>
   id === undefined ? undefined : ({ kind: 'account', id } as const);

@@ -1,8 +1,4 @@
 import { defineTable } from '@stak/table';
-import { subscription } from './billing/tables.ts';
-import { authenticator, passkey, passkeyChallenge, passkeysOfUser } from './people/credentials/tables.ts';
-import { failureDigest, mailedNotice, mailsDue, mailsOfUser, noticesOf, outgoingMail } from './notices/tables.ts';
-import { authorizationCode, oauthClient } from './people/oauth-server/tables.ts';
 import {
   invitation,
   invitationsOf,
@@ -16,8 +12,7 @@ import {
   providerSubject,
   subjectsOf,
 } from './access/tables.ts';
-import { emailChange, mailedToken } from './people/credentials/recovery-tables.ts';
-import { saved, savedChange, savedOf } from './organisations/saved/tables.ts';
+import { subscription } from './billing/tables.ts';
 import {
   accountDeletion,
   accountDeletions,
@@ -51,16 +46,34 @@ import {
   usageOfShard,
   userByEmailIndex,
 } from './main-table.ts';
+import {
+  failureDigest,
+  mailedNotice,
+  mailsDue,
+  mailsOfUser,
+  noticesOf,
+  outgoingMail,
+} from './notices/tables.ts';
+import { saved, savedChange, savedOf } from './organisations/saved/tables.ts';
+import {
+  authenticator,
+  emailChange,
+  mailedToken,
+  passkey,
+  passkeyChallenge,
+  passkeysOfUser,
+} from './people/credentials/tables.ts';
+import { authorizationCode, oauthClient } from './people/oauth-server/tables.ts';
 
+export * from './access/tables.ts';
 // The entities of `ferryhook-main` that accounts owns. Webhooks adds its own.
 export * from './billing/tables.ts';
-export * from './people/credentials/tables.ts';
-export * from './notices/tables.ts';
-export * from './people/oauth-server/tables.ts';
-export * from './access/tables.ts';
-export * from './people/credentials/recovery-tables.ts';
-export * from './organisations/saved/tables.ts';
 export * from './main-table.ts';
+export * from './notices/tables.ts';
+export * from './organisations/saved/tables.ts';
+export * from './people/credentials/tables.ts';
+export * from './people/credentials/tables.ts';
+export * from './people/oauth-server/tables.ts';
 
 export const accountsTable = defineTable(ferryhookKeys, {
   entities: [

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { authCacheMs } from '../src/limits.ts';
 import { member, organisation, organisationsOf } from '../src/access/tables.ts';
+import { authCacheMs } from '../src/limits.ts';
 import { session as sessionItem } from '../src/main-table.ts';
 import { type Engine, loseAnswer, password, type Serving, serve } from './open-accounts.ts';
 import { type Person, useOrganisation } from './organisations-fixture.ts';

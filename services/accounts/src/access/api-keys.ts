@@ -5,12 +5,12 @@ import { createWithin, failedStep, is, or, tableErrors, type WriteStep, write } 
 import { type AnnounceEnd, type Base, inSeconds, isoTime, sha256 } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import type { Memberships } from './memberships.ts';
-import { roles } from '../roles.ts';
-import type { Recent } from '../recent.ts';
-import type { Permission } from '../schema.ts';
 import { type ApiKey, apiKey, apiKeyHash, creation, keysOfUser, profile } from '../main-table.ts';
+import type { Recent } from '../recent.ts';
+import { roles } from '../roles.ts';
+import type { Permission } from '../schema.ts';
 import type { KeyLimits } from './key-limits.ts';
+import type { Memberships } from './memberships.ts';
 
 const keyStart = 'stak_';
 const keyStarts = [keyStart, 'fh_live_']; // the specification's prefix, for older keys

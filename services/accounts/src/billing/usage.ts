@@ -1,12 +1,11 @@
 import assert from 'node:assert';
 import { type Random, systemRandom } from '@stak/kit';
 import { ref, type WriteStep, write } from '@stak/table';
-import { type BillingPeriod, usagePeriodStart } from './period.ts';
 import { type Base, inSeconds } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { usageCount, usageOfShard } from '../main-table.ts';
-
-type MonthlyUsage = { usageThisMonth: number; usagePeriodStart: string };
+import type { MonthlyUsage } from '../users/users.ts';
+import { type BillingPeriod, usagePeriodStart } from './period.ts';
 
 export type Usage = {
   add(userId: string, count: number): Promise<void>;

@@ -1,12 +1,12 @@
 import type { Sealer } from '@stak/kit';
 import { failedCondition, type ItemOf, isConflict, ref, type WriteStep, write } from '@stak/table';
-import { type Base, inSeconds } from '../deps.ts';
 import { isOpen, type Memberships } from '../access/memberships.ts';
-import type { Role } from '../roles.ts';
 import { membersOf } from '../access/tables.ts';
+import { type Base, inSeconds } from '../deps.ts';
+import { type Profile, profile } from '../main-table.ts';
+import type { Role } from '../roles.ts';
 import { type MailTopic, mailTopics } from '../schema.ts';
 import { settle } from '../settle.ts';
-import { type Profile, profile } from '../main-table.ts';
 import type { Users } from '../users/users.ts';
 import * as limits from './limits.ts';
 import type { Outbox } from './outbox.ts';

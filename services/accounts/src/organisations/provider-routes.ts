@@ -1,17 +1,18 @@
 import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
 import { z } from 'zod';
+import type { OrganisationProvider } from '../access/tables.ts';
 import { doneBy } from '../audit.ts';
 import { organisationNotFound, userNotFound } from '../errors.ts';
-import { requireFresh } from '../people/factors/factors.ts';
-import type { Actor } from './members.ts';
-import { type Role, roleNames } from '../roles.ts';
-import type { OrganisationProvider } from '../access/tables.ts';
-import { triedPasswordSchema } from '../schema.ts';
-import { type Browser, originOf } from '../people/sessions/browser.ts';
-import { proveOwner } from '../people/sign-in/sign-in.ts';
+import { originOf } from '../origin.ts';
+import { proveOwner, requireFresh } from '../people/credentials/owner.ts';
 import type { Linker } from '../people/oauth/attempts.ts';
 import { isIssuer } from '../people/oauth/issuers.ts';
 import * as limits from '../people/oauth/limits.ts';
+import { type ReturnSettings, resolveReturnTo } from '../people/oauth/return-to.ts';
+import type { Browser } from '../people/sessions/browser.ts';
+import { type Role, roleNames } from '../roles.ts';
+import { triedPasswordSchema } from '../schema.ts';
+import type { Actor } from './members.ts';
 import {
   changeProvider,
   clientOf,
@@ -23,7 +24,6 @@ import {
   signInThrough,
   unlinkSubject,
 } from './provider.ts';
-import { type ReturnSettings, resolveReturnTo } from '../people/oauth/return-to.ts';
 
 const tags = ['accounts'];
 const common = { tenant: 'none', mcp: false, tags } as const;

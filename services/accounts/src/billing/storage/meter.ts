@@ -5,8 +5,8 @@ import { failedStep, is, type Store, tableErrors, type WriteStep, write } from '
 import { inSeconds } from '../../deps.ts';
 import * as limits from './limits.ts';
 import { type AccountSum, createSums, everyone, ownedItem, type Summing } from './sums.ts';
-import { count, type Mark, mark, type TableState, tableState } from './tables.ts';
 import { requestRecount } from './table-state.ts';
+import { count, type Mark, mark, type TableState, tableState } from './tables.ts';
 import { addWritten } from './written.ts';
 
 export type MeterDeps = { store: Store; clock: Clock };

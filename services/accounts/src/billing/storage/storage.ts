@@ -24,8 +24,8 @@ import { meterTable } from './meter.ts';
 import { type AccountOf, createPayers } from './owners.ts';
 import { createRecounter } from './recount.ts';
 import { everyone, type Summing } from './sums.ts';
-import type { TableState } from './tables.ts';
 import { requestRecount } from './table-state.ts';
+import type { TableState } from './tables.ts';
 import { addWritten } from './written.ts';
 
 export type ServiceOwners<Kind extends string> = { service: string; owners: readonly Ownership<Kind>[] };

@@ -1,7 +1,9 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
+import { originOf } from '../../origin.ts';
 import { codeSchema, triedPasswordSchema } from '../../schema.ts';
-import { originOf } from '../sessions/browser.ts';
+import { passkeyAnswerSchema } from '../credentials/passkey-schema.ts';
+import type { Shown } from '../credentials/second-factor.ts';
 import {
   beginAuthenticator,
   confirmAuthenticator,
@@ -10,8 +12,6 @@ import {
   renewRecoveryCodes,
   stepUp,
 } from './factors.ts';
-import { passkeyAnswerSchema } from './passkey-routes.ts';
-import type { Shown } from '../credentials/second-factor.ts';
 
 const tags = ['accounts'];
 const password = triedPasswordSchema

@@ -1,7 +1,7 @@
 import { entity, type ItemOf } from '@stak/table';
 import { z } from 'zod';
-import { ferryhookKeys } from '../../main-table.ts';
 import { appScopeSchema } from '../../app-scopes.ts';
+import { ferryhookKeys } from '../../main-table.ts';
 
 const expiresAt = z.int().describe('The second at which it expires');
 

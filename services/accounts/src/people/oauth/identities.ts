@@ -1,13 +1,13 @@
 import type { Ids } from '@stak/kit';
 import type { Audit } from '../../audit.ts';
-import type { Origin } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
-import { hasFactor } from '../credentials/tables.ts';
 import { nameChars } from '../../limits.ts';
+import type { Profile } from '../../main-table.ts';
+import type { Origin } from '../../origin.ts';
 import { emailSchema, nameSchema } from '../../schema.ts';
 import { settle } from '../../settle.ts';
-import type { Profile } from '../../main-table.ts';
 import { readUser, type Users } from '../../users/users.ts';
+import { hasFactor } from '../credentials/tables.ts';
 import { refuse } from './errors.ts';
 import { type Identity, type ProviderName, providerTitles } from './provider.ts';
 

@@ -1,12 +1,13 @@
 import { endpoint } from '@stak/http';
 import type { Audit } from '../../audit.ts';
 import type { Base } from '../../deps.ts';
-import type { Outbox } from '../../notices/outbox.ts';
-import type { Sessions } from '../sessions/sessions.ts';
-import { type Browser, originOf } from '../sessions/browser.ts';
-import type { Signed } from '../sign-in/sign-in.ts';
 import type { Profile } from '../../main-table.ts';
+import type { Outbox } from '../../notices/outbox.ts';
+import { originOf } from '../../origin.ts';
 import type { Users } from '../../users/users.ts';
+import type { Signed } from '../credentials/owner.ts';
+import type { Browser } from '../sessions/browser.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 import { attemptCookie } from './attempt-cookie.ts';
 import { attemptOver, startAttempt, takeAttempt } from './attempts.ts';
 import { refuse } from './errors.ts';

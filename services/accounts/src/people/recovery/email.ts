@@ -3,11 +3,8 @@ import { inSeconds, isoTime } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import { greeted } from '../../notices/texts.ts';
 import { isRace, settle } from '../../settle.ts';
-import { proveOwner, type Signed } from '../sign-in/sign-in.ts';
 import { readUser } from '../../users/users.ts';
 import * as limits from '../credentials/limits.ts';
-import type { RecoveryDeps } from './routes.ts';
-import { type EmailChange, emailChange } from '../credentials/recovery-tables.ts';
 import {
   findToken,
   type MailedToken,
@@ -18,6 +15,9 @@ import {
   useStep,
   verificationSteps,
 } from '../credentials/mailed-tokens.ts';
+import { proveOwner, type Signed } from '../credentials/owner.ts';
+import { type EmailChange, emailChange } from '../credentials/tables.ts';
+import type { RecoveryDeps } from './routes.ts';
 
 const needMail = ({ outbox }: RecoveryDeps): void => {
   if (!outbox.isOpen)

@@ -1,19 +1,15 @@
 import { failedStep, type WriteStep } from '@stak/table';
-import { isoTime, type Origin } from '../../deps.ts';
-import { accountsErrors } from '../../errors.ts';
-import { factorErasure } from '../credentials/tables.ts';
 import { endApiKeys } from '../../access/api-keys.ts';
+import { planAbandoning } from '../../access/leaving.ts';
+import { isoTime } from '../../deps.ts';
+import { accountsErrors, disabledError } from '../../errors.ts';
+import type { Profile } from '../../main-table.ts';
 import type { OutgoingMail } from '../../notices/tables.ts';
 import { greeted } from '../../notices/texts.ts';
-import { displayName } from '../oauth/identities.ts';
-import { planAbandoning } from '../../access/leaving.ts';
+import type { Origin } from '../../origin.ts';
 import { settle } from '../../settle.ts';
-import { checkPassword } from '../credentials/password-policy.ts';
-import type { Profile } from '../../main-table.ts';
 import { explainChange, planDeletion } from '../account/deletion.ts';
-import { disabledError } from '../account/operators.ts';
 import * as limits from '../credentials/limits.ts';
-import type { RecoveryDeps } from './routes.ts';
 import {
   findToken,
   newToken,
@@ -23,6 +19,10 @@ import {
   tokenSteps,
   useStep,
 } from '../credentials/mailed-tokens.ts';
+import { checkPassword } from '../credentials/password-policy.ts';
+import { factorErasure } from '../credentials/tables.ts';
+import { displayName } from '../oauth/identities.ts';
+import type { RecoveryDeps } from './routes.ts';
 
 // Requests a password reset. The worker that sends mail looks up later whether the address has an account, so that this
 // call does the same, and takes as long, for every address.

@@ -1,11 +1,11 @@
 import type { Authenticate, Principal } from '@stak/http';
 import { type Clock, createRecentMap, type MaybePromise, whenKnown } from '@stak/kit';
-import type { Background } from '../../background.ts';
-import { sha256 } from '../../deps.ts';
 import { type ApiKeys, isApiKey, isKeyId, type KeyOwner } from '../../access/api-keys.ts';
 import { isWithinLimits } from '../../access/key-limits.ts';
-import * as limits from '../../limits.ts';
 import { narrowest } from '../../app-scopes.ts';
+import type { Background } from '../../background.ts';
+import { sha256 } from '../../deps.ts';
+import * as limits from '../../limits.ts';
 import { roles } from '../../roles.ts';
 import type { Sessions } from './sessions.ts';
 import type { Claims, EndUserClaims, Tokens } from './tokens.ts';

@@ -1,13 +1,14 @@
 import type { Sealer } from '@stak/kit';
 import { type WriteStep, write } from '@stak/table';
+import type { Memberships, Standing } from '../../access/memberships.ts';
+import type { AppScope } from '../../app-scopes.ts';
 import type { Audit } from '../../audit.ts';
-import { type AnnounceEnd, type Base, inSeconds, isoTime, type Origin } from '../../deps.ts';
+import { type AnnounceEnd, type Base, inSeconds, isoTime } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import * as limits from '../../limits.ts';
-import type { AppScope } from '../../app-scopes.ts';
-import type { Memberships, Standing } from '../../access/memberships.ts';
-import type { Recent } from '../../recent.ts';
 import { type Session, session, sessionsOfUser } from '../../main-table.ts';
+import type { Origin } from '../../origin.ts';
+import type { Recent } from '../../recent.ts';
 import { refreshToken } from './refresh-token.ts';
 import type { Tokens } from './tokens.ts';
 
