@@ -19,3 +19,10 @@ export function parseScope(text: string | undefined): AppScope | undefined {
 // The narrowest of the scopes that were requested, chosen by the person, and held by them.
 export const narrowest = (...scopes: ('admin' | AppScope)[]): AppScope =>
   scopes.every(scope => holdsScope(scope, 'write')) ? 'write' : 'read';
+
+const resourcePath = '/mcp';
+
+/** The resource that apps' tokens are valid for, and their audience (RFC 8707). */
+export const mcpResource = (publicUrl: string): string => publicUrl + resourcePath;
+
+export const resourceMetadataPath = `/.well-known/oauth-protected-resource${resourcePath}`;

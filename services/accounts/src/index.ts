@@ -13,7 +13,7 @@ import type { WriteStep } from '@stak/table';
 import { createApiKeys, type KeyOwner } from './access/api-keys.ts';
 import { createKeyRoutes } from './access/key-routes.ts';
 import { createMemberships, type Standing } from './access/memberships.ts';
-import { auditSubscription, createAudit, type ShownEntry, showEntry } from './audit.ts';
+import { createAudit, type ShownEntry, showEntry } from './audit.ts';
 import { createBackground } from './background.ts';
 import { createBilling } from './billing/billing.ts';
 import { billingErrors } from './billing/errors.ts';
@@ -21,7 +21,8 @@ import { nothingStored, type StorageUse } from './billing/storage/counts.ts';
 import type { StripeSettings } from './billing/stripe.ts';
 import { readBillingPeriod } from './billing/tables.ts';
 import { createUsage } from './billing/usage.ts';
-import type { Base } from './deps.ts';
+import { createUsageRoutes } from './billing/usage-routes.ts';
+import type { AccountEraser, Base } from './deps.ts';
 import { accountsErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import { createNotices, type Notices } from './notices/notices.ts';
@@ -29,15 +30,15 @@ import { createOutbox, type MailSettings, type Outbox } from './notices/outbox.t
 import { createUnsubscribeRoutes } from './notices/routes.ts';
 import { createOrganisationRoutes } from './organisations/organisations.ts';
 import { createOrganisationProviderRoutes } from './organisations/provider-routes.ts';
-import { createSavedRoutes } from './organisations/saved/routes.ts';
-import { type AccountEraser, createDeletions } from './people/account/deletion.ts';
+import { createSaved } from './organisations/saved/routes.ts';
+import { createDeletions } from './people/account/deletion.ts';
 import { createOperators } from './people/account/operators.ts';
 import { createUserRoutes } from './people/account/routes.ts';
 import { createCodes } from './people/credentials/codes.ts';
+import { proveOwner, requireFresh } from './people/credentials/owner.ts';
 import { createPasskeyChecks } from './people/credentials/passkey-check.ts';
 import { createPasswords, type PasswordCost } from './people/credentials/passwords.ts';
 import { createThrottle, type ThrottlePolicies } from './people/credentials/throttle.ts';
-import { requireFresh } from './people/factors/factors.ts';
 import { createPasskeyRoutes } from './people/factors/passkey-routes.ts';
 import { createFactorRoutes } from './people/factors/routes.ts';
 import { socialErrors } from './people/oauth/errors.ts';
@@ -50,20 +51,22 @@ import { resolveReset } from './people/recovery/password-reset.ts';
 import { createRecoveryRoutes } from './people/recovery/routes.ts';
 import { type CheckEndUser, createAuthenticate } from './people/sessions/authenticate.ts';
 import { createBrowser } from './people/sessions/browser.ts';
+import { createJwksRoute } from './people/sessions/jwks-route.ts';
 import { createSessions } from './people/sessions/sessions.ts';
 import { createSigningKeys } from './people/sessions/signing-keys.ts';
 import { createTokens } from './people/sessions/tokens.ts';
 import { createSignInRoutes } from './people/sign-in/routes.ts';
-import { proveOwner } from './people/sign-in/sign-in.ts';
 import { resolveSignUp } from './people/sign-in/sign-up.ts';
 import { createPlanReader, type PlanName, plansWith, type StorageLimits } from './plans.ts';
 import { createRecent } from './recent.ts';
+import { auditSubscription } from './subscriptions.ts';
 import { accountsTable } from './tables.ts';
 import { createLakeTexts } from './users/lake-texts.ts';
 import { createUsers } from './users/users.ts';
 
 export type { ApiKeys, NewApiKey } from './access/api-keys.ts';
 export { keyProblems } from './access/key-limits.ts';
+export { mcpResource, resourceMetadataPath } from './app-scopes.ts';
 export type { Audit, AuditRecord, ShownEntry } from './audit.ts';
 export { listStorage, type StorageUse } from './billing/storage/counts.ts';
 export { type StorageNotice, sizeText } from './billing/storage/limit.ts';
@@ -72,14 +75,13 @@ export { requestRecount } from './billing/storage/table-state.ts';
 export { mark as storageMark, storageTable } from './billing/storage/tables.ts';
 export { subscription } from './billing/tables.ts';
 export { createUsage, type Usage } from './billing/usage.ts';
+export type { AccountEraser } from './deps.ts';
 export { accountsErrors } from './errors.ts';
 export type { ApiKey } from './main-table.ts';
 export type { MailSettings } from './notices/outbox.ts';
 export { accountOwners } from './owners.ts';
-export type { AccountEraser } from './people/account/deletion.ts';
 export type { PasswordCost } from './people/credentials/passwords.ts';
 export type { ThrottlePolicies } from './people/credentials/throttle.ts';
-export { mcpResource, resourceMetadataPath } from './people/oauth-server/protocol.ts';
 export type { CheckEndUser } from './people/sessions/authenticate.ts';
 export type { EndUserClaims, EndUserGrant, Minted } from './people/sessions/tokens.ts';
 export {
@@ -211,7 +213,8 @@ export function createAccounts(given: AccountsDeps) {
   });
   const issuers = createIssuers({ ...base, outbound: given.outbound, publicUrl });
   const billing = createBilling({ ...base, users, audit, pages, stripe, outbox, notices });
-  const erasers = () => [billing.eraser, ...(given.erasers?.() ?? [])];
+  const saved = createSaved(base);
+  const erasers = () => [saved.eraser, billing.eraser, ...(given.erasers?.() ?? [])];
   const deletions = createDeletions({ ...signing, memberships, apiKeys, usage, erasers });
   const plans = plansWith(given.storageLimits ?? {});
   const { defaultPlan = 'free' } = given;
@@ -226,6 +229,10 @@ export function createAccounts(given: AccountsDeps) {
       ...signing,
       browser,
       deletions,
+      defaultPlan,
+    }),
+    ...createUsageRoutes({
+      users,
       plans,
       defaultPlan,
       readStorage: given.readStorage ?? (async () => nothingStored),
@@ -236,8 +243,9 @@ export function createAccounts(given: AccountsDeps) {
     ...createUnsubscribeRoutes({ users, audit, notices, name: issuer }),
     ...createFactorRoutes({ ...signing, issuer }),
     ...createPasskeyRoutes({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),
-    ...createKeyRoutes({ apiKeys, audit, keys, requireFresh: requireFreshSession }),
-    ...createSavedRoutes(base),
+    ...createKeyRoutes({ apiKeys, audit, requireFresh: requireFreshSession }),
+    createJwksRoute(keys),
+    ...saved.api,
     ...social.api,
     ...createOAuthServer({ ...organising, sealer, tokens, publicUrl, issuer }),
     ...createOrganisationProviderRoutes({ ...organising, pages, sealer, issuers }),

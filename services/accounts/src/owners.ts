@@ -11,8 +11,13 @@ import { subscription } from './billing/tables.ts';
 import * as table from './main-table.ts';
 import { failureDigest, mailedNotice, outgoingMail } from './notices/tables.ts';
 import { saved, savedChange } from './organisations/saved/tables.ts';
-import { emailChange, mailedToken } from './people/credentials/recovery-tables.ts';
-import { authenticator, passkey, passkeyChallenge } from './people/credentials/tables.ts';
+import {
+  authenticator,
+  emailChange,
+  mailedToken,
+  passkey,
+  passkeyChallenge,
+} from './people/credentials/tables.ts';
 import { authorizationCode, oauthClient } from './people/oauth-server/tables.ts';
 
 const account = (id: string | undefined) =>

@@ -2,7 +2,6 @@ import { nameSchemas, pageQuery } from '@stak/http';
 import { isName } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
-import * as recovery from './people/credentials/limits.ts';
 import { planNames } from './plans.ts';
 import { roleNames } from './roles.ts';
 
@@ -25,11 +24,6 @@ export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(
 export const passwordSchema = z.string().min(limits.passwordCharsLeast).max(limits.passwordCharsMost);
 // A password that is tried. One that is too short is simply wrong.
 export const triedPasswordSchema = z.string().min(1).max(limits.passwordCharsMost);
-export const mailedTokenSchema = z
-  .string()
-  .min(1)
-  .max(recovery.tokenChars)
-  .describe('The token from the link in the mail');
 export const codeSchema = z
   .string()
   .min(1)

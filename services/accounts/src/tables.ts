@@ -55,8 +55,14 @@ import {
   outgoingMail,
 } from './notices/tables.ts';
 import { saved, savedChange, savedOf } from './organisations/saved/tables.ts';
-import { emailChange, mailedToken } from './people/credentials/recovery-tables.ts';
-import { authenticator, passkey, passkeyChallenge, passkeysOfUser } from './people/credentials/tables.ts';
+import {
+  authenticator,
+  emailChange,
+  mailedToken,
+  passkey,
+  passkeyChallenge,
+  passkeysOfUser,
+} from './people/credentials/tables.ts';
 import { authorizationCode, oauthClient } from './people/oauth-server/tables.ts';
 
 export * from './access/tables.ts';
@@ -65,7 +71,7 @@ export * from './billing/tables.ts';
 export * from './main-table.ts';
 export * from './notices/tables.ts';
 export * from './organisations/saved/tables.ts';
-export * from './people/credentials/recovery-tables.ts';
+export * from './people/credentials/tables.ts';
 export * from './people/credentials/tables.ts';
 export * from './people/oauth-server/tables.ts';
 

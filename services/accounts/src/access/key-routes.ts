@@ -1,10 +1,8 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import { type Audit, doneBy } from '../audit.ts';
-import * as limits from '../limits.ts';
 import type { ApiKey } from '../main-table.ts';
-import { originOf } from '../people/sessions/browser.ts';
-import type { SigningKeys } from '../people/sessions/signing-keys.ts';
+import { originOf } from '../origin.ts';
 import { apiKeySchema, nameSchema, permissionSchema } from '../schema.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { keyLimitsShape } from './key-limits.ts';
@@ -67,32 +65,17 @@ const routes = {
     responses: { 204: empty() },
     problems: ['accounts.key_not_found'],
   }),
-  jwks: route({
-    ...common,
-    method: 'get',
-    path: '/.well-known/jwks.json',
-    operationId: 'accounts.jwks',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
-    auth: 'public',
-    summary: 'Get the public keys that verify tokens',
-    description: 'Returns the public keys as a JSON Web Key Set, to verify tokens of end users.',
-    responses: { 200: json(z.strictObject({ keys: z.array(z.record(z.string(), z.unknown())) })) },
-  }),
 };
 
 export function createKeyRoutes({
   apiKeys,
   audit,
-  keys,
   requireFresh,
 }: {
   // Requires a recent second factor of accounts that have one.
   requireFresh(signed: { userId: string; sessionId: string }): Promise<void>;
   apiKeys: ApiKeys;
   audit: Audit;
-  keys: SigningKeys;
 }) {
   return [
     endpoint(routes.createKey, async c => {
@@ -116,11 +99,6 @@ export function createKeyRoutes({
       const entry = { action: 'key.deleted', target: keyId, ...doneBy(c.get('principal'), originOf(c)) };
       await apiKeys.delete(keyId, accountId, { audit: audit.step(accountId, entry) });
       return c.body(null, 204);
-    }),
-    endpoint(routes.jwks, async c => {
-      // Caching this long is safe: each key is published long before it signs its first token.
-      c.header('Cache-Control', `public, max-age=${limits.signingMarginS / 2}`);
-      return c.json(await keys.jwks(), 200);
     }),
   ] as const;
 }

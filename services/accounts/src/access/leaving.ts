@@ -1,8 +1,7 @@
 import { failedStep, type Store, type WriteStep, write } from '@stak/table';
 import { accountsErrors } from '../errors.ts';
 import { accountDeletion, type Profile, profile } from '../main-table.ts';
-import { countSteps } from '../organisations/members.ts';
-import type { Memberships } from './memberships.ts';
+import { countSteps, type Memberships } from './memberships.ts';
 import {
   invitation,
   invitationsOf,

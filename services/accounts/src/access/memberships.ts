@@ -4,10 +4,10 @@ import { type Base, inSeconds, isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
 import { creationS } from '../limits.ts';
 import { creation, type Profile, profile } from '../main-table.ts';
-import * as limits from '../organisations/limits.ts';
 import type { Role } from '../roles.ts';
 import { organisationDomain } from '../schema.ts';
 import type { Users } from '../users/users.ts';
+import * as limits from './limits.ts';
 import { member, membersOf, type Organisation, organisation, organisationsOf } from './tables.ts';
 
 // An account, and a person's role in it.
@@ -209,3 +209,14 @@ const tooManyOrganisations = () =>
   accountsErrors.create('accounts.too_many_organisations', 'You own the maximum number of organisations.', {
     most: limits.ownedPerPerson,
   });
+
+// Counts are updated together with the members. The last owner cannot be removed.
+export function countSteps(
+  { clock }: { clock: { now(): number } },
+  accountId: string,
+  { members, owners }: { members: number; owners: number },
+): Record<string, WriteStep> {
+  const change = { add: { members, owners }, set: { updatedAt: isoTime(clock.now()) } };
+  const options = owners < 0 ? { if: { owners: is.above(-owners) } } : { if: { owners: is.above(0) } };
+  return { 'the organisation': write.update(organisation, { accountId }, change, options) };
+}

@@ -1,11 +1,10 @@
 import { endpoint, type Prove } from '@stak/http';
 import { type Audit, doneBy } from '../audit.ts';
-import type { Base } from '../deps.ts';
+import type { AccountEraser, Base } from '../deps.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Outbox } from '../notices/outbox.ts';
-import type { AccountEraser } from '../people/account/deletion.ts';
+import { originOf } from '../origin.ts';
 import type { ReturnSettings } from '../people/oauth/return-to.ts';
-import { originOf } from '../people/sessions/browser.ts';
 import { planOf } from '../plans.ts';
 import type { Users } from '../users/users.ts';
 import { openPortal, readUser, startCheckout } from './checkout.ts';

@@ -4,9 +4,8 @@ import { ref, type WriteStep, write } from '@stak/table';
 import { type Base, inSeconds } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { usageCount, usageOfShard } from '../main-table.ts';
+import type { MonthlyUsage } from '../users/users.ts';
 import { type BillingPeriod, usagePeriodStart } from './period.ts';
-
-type MonthlyUsage = { usageThisMonth: number; usagePeriodStart: string };
 
 export type Usage = {
   add(userId: string, count: number): Promise<void>;

@@ -1,9 +1,8 @@
 import { endpoint, raw, route } from '@stak/http';
 import { z } from 'zod';
 import type { Audit } from '../audit.ts';
-import type { Origin } from '../deps.ts';
 import { htmlPage, pageHeaders } from '../html-page.ts';
-import { originOf } from '../people/sessions/browser.ts';
+import { type Origin, originOf } from '../origin.ts';
 import type { MailTopic } from '../schema.ts';
 import { settle } from '../settle.ts';
 import type { Users } from '../users/users.ts';

@@ -1,13 +1,11 @@
-import { failedCondition, failedStep, is, ref, type WriteStep, write } from '@stak/table';
+import { failedCondition, failedStep, ref, type WriteStep, write } from '@stak/table';
 import { type ApiKeys, endApiKeys } from '../access/api-keys.ts';
-import type { Memberships } from '../access/memberships.ts';
-import { invitation, member, membersOf, organisation } from '../access/tables.ts';
+import { countSteps, type Memberships } from '../access/memberships.ts';
+import { member, membersOf, } from '../access/tables.ts';
 import type { AuditRecord } from '../audit.ts';
-import { isoTime, sha256 } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
 import { type Profile, profile } from '../main-table.ts';
-import { requireFresh } from '../people/factors/factors.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../people/sign-in/sign-in.ts';
+import { proveOwner, requireFresh, type Signed, type SignInDeps } from '../people/credentials/owner.ts';
 import { type Plan, type PlanName, planOf } from '../plans.ts';
 import { type Role, roles } from '../roles.ts';
 import { settle } from '../settle.ts';
@@ -203,17 +201,6 @@ export async function transferOwnership(
 }
 
 const ownerCount = (role: Role): number => (role === 'owner' ? 1 : 0);
-
-// Counts are updated together with the members. The last owner cannot be removed.
-export function countSteps(
-  { clock }: { clock: { now(): number } },
-  accountId: string,
-  { members, owners }: { members: number; owners: number },
-): Record<string, WriteStep> {
-  const change = { add: { members, owners }, set: { updatedAt: isoTime(clock.now()) } };
-  const options = owners < 0 ? { if: { owners: is.above(-owners) } } : { if: { owners: is.above(0) } };
-  return { 'the organisation': write.update(organisation, { accountId }, change, options) };
-}
 
 type Steps = (current: Role) => Promise<Record<string, WriteStep> | undefined>;
 

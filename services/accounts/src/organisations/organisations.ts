@@ -2,9 +2,9 @@ import { type AccountPrincipal, cursorRefused, endpoint, type PrincipalOf, toPag
 import { tableErrors, write } from '@stak/table';
 import { type Invitation, organisation } from '../access/tables.ts';
 import { doneBy } from '../audit.ts';
-import type { Origin } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
-import { type Browser, originOf } from '../people/sessions/browser.ts';
+import { type Origin, originOf } from '../origin.ts';
+import type { Browser } from '../people/sessions/browser.ts';
 import { planOf, shownLimit } from '../plans.ts';
 import { type Role, roles } from '../roles.ts';
 import {

@@ -9,12 +9,12 @@ import {
   organisationProvider,
   providerSubject,
 } from '../access/tables.ts';
-import { isoTime, type Origin, sha256 } from '../deps.ts';
-import { accountsErrors, organisationNotFound } from '../errors.ts';
+import { isoTime, sha256 } from '../deps.ts';
+import { accountsErrors, disabledError, organisationNotFound } from '../errors.ts';
 import { settleAttempts } from '../limits.ts';
 import type { Profile } from '../main-table.ts';
-import { disabledError } from '../people/account/operators.ts';
-import { requireFresh } from '../people/factors/factors.ts';
+import type { Origin } from '../origin.ts';
+import { requireFresh, type Signed } from '../people/credentials/owner.ts';
 import { attemptOver, type Linker } from '../people/oauth/attempts.ts';
 import { refuse } from '../people/oauth/errors.ts';
 import { displayName } from '../people/oauth/identities.ts';
@@ -23,7 +23,6 @@ import * as limits from '../people/oauth/limits.ts';
 import type { Identity } from '../people/oauth/provider.ts';
 import type { SignedIn } from '../people/sessions/session-item.ts';
 import { deviceSteps } from '../people/sign-in/devices.ts';
-import type { Signed } from '../people/sign-in/sign-in.ts';
 import type { Role } from '../roles.ts';
 import { emailSchema, organisationDomain } from '../schema.ts';
 import { type Actor, type OrganisationDeps, seatsOf, seatsTaken } from './members.ts';

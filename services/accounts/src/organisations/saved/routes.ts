@@ -2,7 +2,7 @@ import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
 import { isOneLine } from '@stak/kit';
 import { failedStep, is, type Store, type WriteStep, write } from '@stak/table';
 import { z } from 'zod';
-import { type Base, isoTime } from '../../deps.ts';
+import { type AccountEraser, type Base, isoTime } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import * as limits from '../../limits.ts';
 import { type Saved, type SavedKind, saved, savedChange, savedKinds, savedOf } from './tables.ts';
@@ -96,8 +96,8 @@ const routes = {
   }),
 };
 
-export function createSavedRoutes({ store, clock }: Pick<Base, 'store' | 'clock'>) {
-  return [
+export function createSaved({ store, clock }: Pick<Base, 'store' | 'clock'>) {
+  const api = [
     endpoint(routes.listSaved, async c => {
       const { accountId } = c.get('principal');
       const found = await listSaved(store, accountId, c.req.valid('param').kind);
@@ -117,6 +117,21 @@ export function createSavedRoutes({ store, clock }: Pick<Base, 'store' | 'clock'
       return c.body(null, 204);
     }),
   ] as const;
+
+  const eraser: AccountEraser = {
+    name: 'saved views',
+    async eraseAccount(accountId) {
+      const all = await listSaved(store, accountId);
+      const steps = [
+        ...all.map(({ kind, name }) => write.delete(saved, { accountId, kind, name })),
+        ...savedKinds.map(kind => write.delete(savedChange, { accountId, kind })),
+      ];
+      await store.batchWrite(steps, { pattern: 'erase saved views' });
+      return 'done';
+    },
+  };
+
+  return { api, eraser };
 }
 
 // Replaces an existing one. A new one is written only if no other was saved since they were counted.
@@ -154,13 +169,5 @@ async function listSaved(store: Store, accountId: string, kind?: SavedKind): Pro
   for await (const one of store.all(savedOf, { accountId, kind })) found.push(one);
   return found;
 }
-
-// Deletes everything an account has saved.
-export const savedErasure = async (store: Store, accountId: string): Promise<WriteStep[]> => [
-  ...(await listSaved(store, accountId)).map(({ kind, name }) =>
-    write.delete(saved, { accountId, kind, name }),
-  ),
-  ...savedKinds.map(kind => write.delete(savedChange, { accountId, kind })),
-];
 
 const show = ({ accountId: _, ...shown }: Saved) => shown;

@@ -9,8 +9,7 @@ import {
   subjectErasure,
 } from '../../access/leaving.ts';
 import type { Memberships } from '../../access/memberships.ts';
-import type { Usage } from '../../billing/usage.ts';
-import { isoTime } from '../../deps.ts';
+import { type AccountEraser, isoTime } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import * as limits from '../../limits.ts';
 import {
@@ -26,27 +25,17 @@ import {
   profile,
 } from '../../main-table.ts';
 import { failureDigest, mailedNotice, mailsOfUser, noticesOf, outgoingMail } from '../../notices/tables.ts';
-import { savedErasure } from '../../organisations/saved/routes.ts';
 import { organisationDomain } from '../../schema.ts';
 import { lockSteps, passEmail } from '../../users/locks.ts';
-import { recoveryErasure } from '../credentials/recovery-tables.ts';
-import { factorErasure } from '../credentials/tables.ts';
-import { requireFresh } from '../factors/factors.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
-
-// Erases a service's data of a deleted account: a bounded piece of work per call, until it returns 'done'. Safe to
-// repeat after a crash.
-export type AccountEraser = {
-  name: string;
-  eraseAccount?(accountId: string): Promise<'done' | 'more'>;
-};
+import { proveOwner, requireFresh, type Signed, type SignInDeps } from '../credentials/owner.ts';
+import { factorErasure, recoveryErasure } from '../credentials/tables.ts';
 
 type PlanDeps = Pick<SignInDeps, 'store' | 'clock'> & { memberships: Memberships };
 
 export type DeletionDeps = SignInDeps & {
   memberships: Memberships;
   apiKeys: ApiKeys;
-  usage: Usage;
+  usage: { erase(userId: string): Promise<void> };
   erasers: () => readonly AccountEraser[];
 };
 
@@ -200,7 +189,7 @@ async function finish(deps: DeletionDeps, userId: string): Promise<void> {
   await eraseTrail(deps, userId);
   await organisationErasure(deps, userId);
   await eraseMailsAndDevices(deps, userId);
-  await eraseNoticesAndSaved(deps, userId);
+  await eraseNotices(deps, userId);
   await eraseCredentials(deps, userId);
   await usage.erase(userId);
 
@@ -233,11 +222,11 @@ async function eraseMailsAndDevices({ store }: DeletionDeps, userId: string): Pr
   if (steps.length > 0) await store.batchWrite(steps, { pattern: 'erase mails and devices' });
 }
 
-async function eraseNoticesAndSaved({ store }: DeletionDeps, accountId: string): Promise<void> {
-  const steps = [write.delete(failureDigest, { accountId }), ...(await savedErasure(store, accountId))];
+async function eraseNotices({ store }: DeletionDeps, accountId: string): Promise<void> {
+  const steps = [write.delete(failureDigest, { accountId })];
   for await (const { noticeKey } of store.all(noticesOf, { accountId }))
     steps.push(write.delete(mailedNotice, { accountId, noticeKey }));
-  await store.batchWrite(steps, { pattern: 'erase notices and saved views' });
+  await store.batchWrite(steps, { pattern: 'erase notices' });
 }
 
 async function eraseTrail({ store }: DeletionDeps, userId: string): Promise<void> {

@@ -2,7 +2,7 @@ import { tableErrors, write } from '@stak/table';
 import type { ApiKeys } from '../../access/api-keys.ts';
 import type { Audit } from '../../audit.ts';
 import { type Base, isoTime } from '../../deps.ts';
-import { accountsErrors, userNotFound } from '../../errors.ts';
+import { userNotFound } from '../../errors.ts';
 import { apiKey, apiKeyHash, type Profile, profile } from '../../main-table.ts';
 import type { PlanName } from '../../plans.ts';
 import { emailSchema } from '../../schema.ts';
@@ -28,9 +28,6 @@ export type Operators = {
 };
 
 type OperatorsDeps = Base & { users: Users; sessions: Sessions; apiKeys: ApiKeys; audit: Audit };
-
-export const disabledError = () =>
-  accountsErrors.create('accounts.disabled', 'This account was disabled by the operator of this server.');
 
 export function createOperators(deps: OperatorsDeps): Operators {
   const { store, clock, users, sessions, apiKeys, audit } = deps;

@@ -19,7 +19,8 @@ import { isoTime } from '../../deps.ts';
 import { accountsErrors, userNotFound } from '../../errors.ts';
 import type { AuditEntry } from '../../main-table.ts';
 import { switchMails, wantedMails } from '../../notices/notices.ts';
-import { type Plan, type PlanName, planOf, publicPlans, shownLimit } from '../../plans.ts';
+import { originOf } from '../../origin.ts';
+import { type PlanName, planOf } from '../../plans.ts';
 import type { Role } from '../../roles.ts';
 import {
   auditQuery,
@@ -29,15 +30,13 @@ import {
   meSchema,
   nameSchema,
   passwordSchema,
-  planDetailsSchema,
   triedPasswordSchema,
-  usageSchema,
 } from '../../schema.ts';
 import type { User } from '../../users/users.ts';
+import { requireFresh, type SignInDeps } from '../credentials/owner.ts';
 import { hasFactor } from '../credentials/tables.ts';
-import { requireFresh } from '../factors/factors.ts';
-import { type Browser, originOf } from '../sessions/browser.ts';
-import { changePassword, type SignInDeps } from '../sign-in/sign-in.ts';
+import type { Browser } from '../sessions/browser.ts';
+import { changePassword } from '../sign-in/sign-in.ts';
 import type { Deletions } from './deletion.ts';
 
 const tags = ['accounts'];
@@ -188,42 +187,12 @@ const routes = {
       200: { description: 'Lines of JSON', content: { 'application/x-ndjson': { schema: z.unknown() } } },
     },
   }),
-  getUsage: route({
-    ...common,
-    method: 'get',
-    path: '/v1/usage',
-    operationId: 'accounts.getUsage',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
-    auth: 'account',
-    scope: 'read',
-    summary: 'Get your usage this month and your storage',
-    description: 'Returns the events of this month and the bytes stored, with the limits of the plan.',
-    responses: { 200: json(usageSchema) },
-  }),
-  listPlans: route({
-    ...common,
-    method: 'get',
-    path: '/v1/plans',
-    operationId: 'accounts.listPlans',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
-    auth: 'public',
-    summary: 'List the plans',
-    description: 'Returns the plans with their limits and prices.',
-    responses: { 200: json(z.strictObject({ data: z.array(planDetailsSchema), next_cursor: z.null() })) },
-  }),
 };
 
 export type UserRoutesDeps = SignInDeps & {
   browser: Browser;
   deletions: Deletions;
-  plans: Readonly<Record<PlanName, Plan>>;
   defaultPlan: PlanName;
-  readStorage(accountId: string): Promise<StorageUse>;
-  countTenants(accountId: string): Promise<{ used: number | null; limit: number | null }>;
 };
 
 // In the format of the entries, so that they can be compared.
@@ -231,13 +200,7 @@ const spell = (moment: string | undefined): string | undefined =>
   moment === undefined ? undefined : isoTime(Date.parse(moment));
 
 export function createUserRoutes(deps: UserRoutesDeps) {
-  const { users, audit, browser, deletions, plans, defaultPlan } = deps;
-  const shownPlans = [...new Set([...publicPlans, defaultPlan])].map(name => ({
-    ...plans[name],
-    eventsPerMonth: shownLimit(plans[name].eventsPerMonth),
-    eventsPerMinute: shownLimit(plans[name].eventsPerMinute),
-    seats: shownLimit(plans[name].seats),
-  }));
+  const { users, audit, browser, deletions, defaultPlan } = deps;
   // The person, and what belongs to the organisation they work in.
   const showMe = async (user: User, accountId: string) => {
     const account = accountId === user.userId ? user : await readUser(accountId);
@@ -311,26 +274,6 @@ export function createUserRoutes(deps: UserRoutesDeps) {
           'Content-Disposition': 'attachment; filename="audit.ndjson"',
         }) as never,
     ),
-    endpoint(routes.getUsage, async c => {
-      const { accountId } = c.get('principal');
-      const [user, use, tenants] = await Promise.all([
-        readUser(accountId),
-        deps.readStorage(accountId),
-        deps.countTenants(accountId),
-      ]);
-      const { usageThisMonth, usagePeriodStart } = user;
-      const plan = planOf(user, defaultPlan);
-      const { storageBytes: limitBytes } = plans[plan];
-      const eventsPerMonth = shownLimit(plans[plan].eventsPerMonth);
-      const storage = {
-        usedBytes: use.bytes,
-        limitBytes,
-        isComplete: use.isCounted,
-        services: use.services,
-      };
-      return c.json({ usagePeriodStart, usageThisMonth, plan, eventsPerMonth, tenants, storage }, 200);
-    }),
-    endpoint(routes.listPlans, c => c.json({ data: shownPlans, next_cursor: null }, 200)),
   ] as const;
 }
 

@@ -14,3 +14,5 @@ export const mailsPerCaller = 20; // per window; an office behind one address fo
 export const invitationsPerAccount = 200; // per window, to its tenants' users: enough for a school, too few for spam
 export const tokensTriedPerCaller = 60; // per quarter of an hour; nobody types a token
 export const tokenChars = 120; // an id, a dot and 43 characters
+export const clientsPerAddress = 30; // an hour; an app registers once for each computer
+export const clientWindowS = 60 * 60;

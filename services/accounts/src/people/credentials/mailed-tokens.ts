@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { failedStep, is, type WriteStep, write } from '@stak/table';
+import { z } from 'zod';
 import { type Base, inSeconds, isoTime, sha256 } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import type { Outbox } from '../../notices/outbox.ts';
 import * as limits from './limits.ts';
-import { mailedToken, type TokenPurpose } from './recovery-tables.ts';
+import { mailedToken, type TokenPurpose } from './tables.ts';
 
 // The token contains the account's id, so that it is found by a read. The table stores a hash of the secret part.
 const shape = /^(usr_[A-Za-z0-9_-]{1,40})\.([A-Za-z0-9_-]{43})$/;
 
+export const mailedTokenSchema = z
+  .string()
+  .min(1)
+  .max(limits.tokenChars)
+  .describe('The token from the link in the mail');
 export type MailedToken = { userId: string; hash: string };
 type NewPerson = { name: string; passwordHash: string };
 

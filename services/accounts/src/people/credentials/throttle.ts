@@ -4,8 +4,7 @@ import { type Base, inSeconds, sha256 } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import * as limits from '../../limits.ts';
 import { attemptCount, knownNetwork } from '../../main-table.ts';
-import * as apps from '../oauth-server/limits.ts';
-import * as recovery from './limits.ts';
+import * as attempts from './limits.ts';
 
 type ThrottlePolicy = { attempts: number; windowS: number };
 export type ThrottlePolicies = Record<
@@ -17,12 +16,12 @@ const throttlePolicies: ThrottlePolicies = {
   account: { attempts: limits.attemptsPerAccount, windowS: limits.attemptWindowS },
   address: { attempts: limits.attemptsPerAddress, windowS: limits.attemptWindowS },
   signUp: { attempts: limits.signUpsPerAddress, windowS: limits.signUpWindowS },
-  mailTo: { attempts: recovery.mailsPerAddress, windowS: recovery.mailWindowS },
-  mailToAll: { attempts: recovery.mailsPerAddressOfAll, windowS: recovery.mailWindowS },
-  mailFrom: { attempts: recovery.mailsPerCaller, windowS: recovery.mailWindowS },
-  invitations: { attempts: recovery.invitationsPerAccount, windowS: recovery.mailWindowS },
-  token: { attempts: recovery.tokensTriedPerCaller, windowS: limits.attemptWindowS },
-  client: { attempts: apps.clientsPerAddress, windowS: apps.clientWindowS },
+  mailTo: { attempts: attempts.mailsPerAddress, windowS: attempts.mailWindowS },
+  mailToAll: { attempts: attempts.mailsPerAddressOfAll, windowS: attempts.mailWindowS },
+  mailFrom: { attempts: attempts.mailsPerCaller, windowS: attempts.mailWindowS },
+  invitations: { attempts: attempts.invitationsPerAccount, windowS: attempts.mailWindowS },
+  token: { attempts: attempts.tokensTriedPerCaller, windowS: limits.attemptWindowS },
+  client: { attempts: attempts.clientsPerAddress, windowS: attempts.clientWindowS },
 };
 
 type Attempt = { refund(): Promise<void> };

@@ -1,11 +1,11 @@
 import { failedStep, type WriteStep, write } from '@stak/table';
 import { isoTime } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
-import * as limits from '../../limits.ts';
 import { type Profile, profile, session } from '../../main-table.ts';
 import { greeted } from '../../notices/texts.ts';
 import { readUser, type UserChange } from '../../users/users.ts';
 import { codeWrong, newRecoveryCodes, recoveryHash } from '../credentials/codes.ts';
+import { proveOwner, requireFresh, type Signed, type SignInDeps } from '../credentials/owner.ts';
 import { explainFactor, factorSteps, type Shown } from '../credentials/second-factor.ts';
 import { authenticator, hasFactor } from '../credentials/tables.ts';
 import { newSecret, secretText, secretUri } from '../credentials/totp.ts';
@@ -133,24 +133,6 @@ export async function stepUp(deps: SignInDeps, signed: Signed, shown: Shown): Pr
     throw explainFactor(error);
   });
   await attempt.refund();
-}
-
-// An open session alone must not be enough to take over the account: changes that would allow it need a second factor
-// verified within the last ten minutes. Accounts without a second factor are exempt.
-export async function requireFresh(
-  { sessions, clock, users }: Pick<SignInDeps, 'sessions' | 'clock' | 'users'>,
-  { userId, sessionId }: Pick<Signed, 'userId' | 'sessionId'>,
-  known?: Profile,
-): Promise<void> {
-  const user = known ?? (await users.readProfile(userId));
-  if (!user || !hasFactor(user)) return;
-  const found = await sessions.read(userId, sessionId);
-  const ageMs = clock.now() - (found?.provenAtMs ?? 0);
-  if (found && ageMs < limits.freshSessionMs) return;
-  throw accountsErrors.create(
-    'accounts.step_up_needed',
-    'Confirm your second factor again (a code or a passkey), then retry.',
-  );
 }
 
 // `unnamed` leaves out the name that its owner chose, for an address that may be a stranger's.

@@ -1,10 +1,12 @@
 import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from '../../limits.ts';
+import { originOf } from '../../origin.ts';
 import { cookieSchema, nameSchema, tokensSchema, triedPasswordSchema } from '../../schema.ts';
 import type { NewPasskeyAnswer, PasskeyAnswer } from '../credentials/passkey-check.ts';
+import { answerParts, bytes, passkeyAnswerSchema } from '../credentials/passkey-schema.ts';
 import type { Passkey } from '../credentials/tables.ts';
-import { type Browser, originOf } from '../sessions/browser.ts';
+import type { Browser } from '../sessions/browser.ts';
 import { signInWithPasskey } from '../sign-in/sign-in.ts';
 import {
   addPasskey,
@@ -18,28 +20,6 @@ import {
 const tags = ['accounts'];
 const common = { tenant: 'none', mcp: false, tags } as const;
 const session = { tags, auth: 'person', tenant: 'none', mcp: false } as const;
-const bytes = z
-  .string()
-  .max(limits.passkeyBytes)
-  .regex(/^[A-Za-z0-9_-]*$/);
-const answerParts = {
-  id: bytes.min(1),
-  rawId: bytes,
-  type: z.literal('public-key'),
-  authenticatorAttachment: z.enum(['platform', 'cross-platform']).optional(),
-  clientExtensionResults: z.looseObject({}).default({}),
-};
-export const passkeyAnswerSchema = z
-  .strictObject({
-    ...answerParts,
-    response: z.strictObject({
-      clientDataJSON: bytes,
-      authenticatorData: bytes,
-      signature: bytes,
-      userHandle: bytes.optional(),
-    }),
-  })
-  .describe('The result of `navigator.credentials.get`, as JSON');
 const newPasskeySchema = z
   .strictObject({
     ...answerParts,

@@ -4,11 +4,11 @@ import * as limits from '../../limits.ts';
 import { type Profile, session } from '../../main-table.ts';
 import { readUser } from '../../users/users.ts';
 import { newRecoveryCodes, recoveryHash } from '../credentials/codes.ts';
+import { proveOwner, requireFresh, type Signed, type SignInDeps } from '../credentials/owner.ts';
 import type { NewPasskeyAnswer } from '../credentials/passkey-check.ts';
 import { authenticator, hasFactor, type Passkey, passkey } from '../credentials/tables.ts';
 import { refuse } from '../oauth/errors.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
-import { changeFactor, type FactorDeps, noFactor, requireFresh } from './factors.ts';
+import { changeFactor, type FactorDeps, noFactor } from './factors.ts';
 
 export type PasskeysDeps = FactorDeps & {
   // Whether the user could still sign in without any passkey.

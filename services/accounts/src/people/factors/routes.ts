@@ -1,8 +1,9 @@
 import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
+import { originOf } from '../../origin.ts';
 import { codeSchema, triedPasswordSchema } from '../../schema.ts';
+import { passkeyAnswerSchema } from '../credentials/passkey-schema.ts';
 import type { Shown } from '../credentials/second-factor.ts';
-import { originOf } from '../sessions/browser.ts';
 import {
   beginAuthenticator,
   confirmAuthenticator,
@@ -11,7 +12,6 @@ import {
   renewRecoveryCodes,
   stepUp,
 } from './factors.ts';
-import { passkeyAnswerSchema } from './passkey-routes.ts';
 
 const tags = ['accounts'];
 const password = triedPasswordSchema

@@ -4,15 +4,23 @@ import { SealError, type Sealer } from '@stak/kit';
 import { failedStep, is, write } from '@stak/table';
 import { z } from 'zod';
 import type { Memberships } from '../../access/memberships.ts';
-import { type AppScope, appScopeSchema, narrowest, parseScope, scopeText } from '../../app-scopes.ts';
+import {
+  type AppScope,
+  appScopeSchema,
+  mcpResource,
+  narrowest,
+  parseScope,
+  scopeText,
+} from '../../app-scopes.ts';
 import { type Audit, doneBy } from '../../audit.ts';
-import { type Base, inSeconds, type Origin, sha256 } from '../../deps.ts';
+import { type Base, inSeconds, sha256 } from '../../deps.ts';
 import { accountsErrors, organisationNotFound } from '../../errors.ts';
+import type { Origin } from '../../origin.ts';
 import { type Role, roles } from '../../roles.ts';
 import type { Users } from '../../users/users.ts';
 import { findClient } from './clients.ts';
 import * as limits from './limits.ts';
-import { mcpResource, ProtocolError } from './protocol.ts';
+import { ProtocolError } from './protocol.ts';
 import { describeRedirect, matchesRedirectUri, redirectTo } from './redirect-uri.ts';
 import { authorizationCode, oauthClient } from './tables.ts';
 

@@ -1,11 +1,13 @@
 import { answerPage, endpoint, type PageRequest } from '@stak/http';
+import { mcpResource } from '../../app-scopes.ts';
 import { doneBy } from '../../audit.ts';
 import { inSeconds } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import { escapeHtml, htmlPage, pageHeaders } from '../../html-page.ts';
 import { appsOf, type Session } from '../../main-table.ts';
+import { originOf } from '../../origin.ts';
 import { roles } from '../../roles.ts';
-import { type Browser, originOf } from '../sessions/browser.ts';
+import type { Browser } from '../sessions/browser.ts';
 import {
   type AuthorizationDeps,
   decideRequest,
@@ -14,7 +16,7 @@ import {
   type WrongRequest,
 } from './authorization.ts';
 import { type ClientsDeps, registerClient } from './clients.ts';
-import { mcpResource, ProtocolError, parseForm } from './protocol.ts';
+import { ProtocolError, parseForm } from './protocol.ts';
 import { appRoutes as routes, supportedScopes } from './routes.ts';
 import { type AppTokensDeps, grantTokens, revokeToken } from './tokens.ts';
 

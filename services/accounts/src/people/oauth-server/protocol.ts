@@ -46,13 +46,6 @@ export const wrongRequest = {
   },
 };
 
-const resourcePath = '/mcp';
-
-/** The resource that apps' tokens are valid for, and their audience (RFC 8707). */
-export const mcpResource = (publicUrl: string): string => publicUrl + resourcePath;
-
-export const resourceMetadataPath = `/.well-known/oauth-protected-resource${resourcePath}`;
-
 // Parses a form. Refuses repeated fields (RFC 6749, 3.2).
 export function parseForm(
   contentType: string | undefined,

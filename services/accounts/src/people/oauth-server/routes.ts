@@ -1,8 +1,8 @@
 import { empty, json, nameSchemas, pageOf, pageQuery, raw, route } from '@stak/http';
 import { z } from 'zod';
-import { appScopeSchema, appScopes } from '../../app-scopes.ts';
+import { appScopeSchema, appScopes, resourceMetadataPath } from '../../app-scopes.ts';
 import * as limits from './limits.ts';
-import { refusals, resourceMetadataPath, wrongRequest } from './protocol.ts';
+import { refusals, wrongRequest } from './protocol.ts';
 
 const tags = ['accounts'];
 const common = { tenant: 'none', mcp: false, tags } as const;

@@ -1,16 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { failedCondition, failedStep, is, write } from '@stak/table';
 import type { Memberships } from '../../access/memberships.ts';
-import { parseScope, scopeText } from '../../app-scopes.ts';
+import { mcpResource, parseScope, scopeText } from '../../app-scopes.ts';
 import type { Audit } from '../../audit.ts';
-import { type Base, type Origin, sha256 } from '../../deps.ts';
+import { type Base, sha256 } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import { session } from '../../main-table.ts';
+import type { Origin } from '../../origin.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Tokens } from '../sessions/tokens.ts';
 import { checkResource } from './authorization.ts';
-import { mcpResource, ProtocolError } from './protocol.ts';
+import { ProtocolError } from './protocol.ts';
 import { describeRedirect } from './redirect-uri.ts';
 import { type AuthorizationCode, authorizationCode } from './tables.ts';
 

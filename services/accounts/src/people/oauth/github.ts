@@ -1,14 +1,9 @@
 import type { Configuration, CustomFetch } from 'openid-client';
 import { z } from 'zod';
+import { isLoopback } from '../../loopback.ts';
 import * as limits from './limits.ts';
 import { type Identity, type Provider, providerTitles } from './provider.ts';
-import {
-  boundedFetch,
-  explainProvider,
-  isLoopback,
-  loadClient,
-  type OpenidClient,
-} from './provider-client.ts';
+import { boundedFetch, explainProvider, loadClient, type OpenidClient } from './provider-client.ts';
 
 export type GithubSettings = {
   clientId: string;

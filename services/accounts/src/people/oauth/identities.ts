@@ -1,9 +1,9 @@
 import type { Ids } from '@stak/kit';
 import type { Audit } from '../../audit.ts';
-import type { Origin } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import { nameChars } from '../../limits.ts';
 import type { Profile } from '../../main-table.ts';
+import type { Origin } from '../../origin.ts';
 import { emailSchema, nameSchema } from '../../schema.ts';
 import { settle } from '../../settle.ts';
 import { readUser, type Users } from '../../users/users.ts';

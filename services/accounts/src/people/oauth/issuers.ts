@@ -1,13 +1,14 @@
 import { createRecentMap, parseUrl } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { Base } from '../../deps.ts';
+import { isLoopback } from '../../loopback.ts';
 import { attemptCookie } from './attempt-cookie.ts';
 import { type AttemptOf, attemptOver, type Linker, startAttempt, takeAttempt } from './attempts.ts';
 import { refuse, socialErrors } from './errors.ts';
 import * as limits from './limits.ts';
 import { createOpenid, type OpenidProvider } from './openid.ts';
 import type { Identity } from './provider.ts';
-import { guardedFetch, isLoopback } from './provider-client.ts';
+import { guardedFetch } from './provider-client.ts';
 
 // The organisation, or the tenant, whose provider it is.
 export type IssuerOwner = Required<AttemptOf> & { name: 'organisation' | 'tenant' };

@@ -1,8 +1,9 @@
 import { type Clock, createTimedCache } from '@stak/kit';
 import type { Configuration, CustomFetch } from 'openid-client';
+import { isLoopback } from '../../loopback.ts';
 import * as limits from './limits.ts';
 import { type Provider, providerTitles } from './provider.ts';
-import { boundedFetch, explainProvider, isLoopback, loadClient } from './provider-client.ts';
+import { boundedFetch, explainProvider, loadClient } from './provider-client.ts';
 
 export type GoogleSettings = {
   clientId: string;

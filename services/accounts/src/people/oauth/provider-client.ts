@@ -46,10 +46,6 @@ export const guardedFetch =
     });
   };
 
-// Providers on this machine, as in tests, may use http. All others need https.
-export const isLoopback = (url: string): boolean =>
-  ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(url).hostname);
-
 // Callers get one problem for any fault of the provider, and the log gets the cause. An expired code and a person who
 // declined are not the provider's fault.
 export function explainProvider(client: OpenidClient, title: string, error: unknown): Error {

@@ -1,9 +1,9 @@
 import { failedStep, is, write } from '@stak/table';
-import type { Base, Origin } from '../../deps.ts';
-import { accountsErrors } from '../../errors.ts';
+import type { Base } from '../../deps.ts';
+import { accountsErrors, disabledError } from '../../errors.ts';
 import { profile } from '../../main-table.ts';
 import type { Outbox } from '../../notices/outbox.ts';
-import { disabledError } from '../account/operators.ts';
+import type { Origin } from '../../origin.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { deviceSteps } from '../sign-in/devices.ts';

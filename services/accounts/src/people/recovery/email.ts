@@ -15,8 +15,8 @@ import {
   useStep,
   verificationSteps,
 } from '../credentials/mailed-tokens.ts';
-import { type EmailChange, emailChange } from '../credentials/recovery-tables.ts';
-import { proveOwner, type Signed } from '../sign-in/sign-in.ts';
+import { proveOwner, type Signed } from '../credentials/owner.ts';
+import { type EmailChange, emailChange } from '../credentials/tables.ts';
 import type { RecoveryDeps } from './routes.ts';
 
 const needMail = ({ outbox }: RecoveryDeps): void => {

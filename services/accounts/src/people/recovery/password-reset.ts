@@ -1,14 +1,14 @@
 import { failedStep, type WriteStep } from '@stak/table';
 import { endApiKeys } from '../../access/api-keys.ts';
 import { planAbandoning } from '../../access/leaving.ts';
-import { isoTime, type Origin } from '../../deps.ts';
-import { accountsErrors } from '../../errors.ts';
+import { isoTime } from '../../deps.ts';
+import { accountsErrors, disabledError } from '../../errors.ts';
 import type { Profile } from '../../main-table.ts';
 import type { OutgoingMail } from '../../notices/tables.ts';
 import { greeted } from '../../notices/texts.ts';
+import type { Origin } from '../../origin.ts';
 import { settle } from '../../settle.ts';
 import { explainChange, planDeletion } from '../account/deletion.ts';
-import { disabledError } from '../account/operators.ts';
 import * as limits from '../credentials/limits.ts';
 import {
   findToken,

@@ -2,9 +2,11 @@ import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import type { ApiKeys } from '../../access/api-keys.ts';
 import type { Memberships } from '../../access/memberships.ts';
-import { emailSchema, mailedTokenSchema, passwordSchema, triedPasswordSchema } from '../../schema.ts';
-import { type Browser, originOf } from '../sessions/browser.ts';
-import type { SignInDeps } from '../sign-in/sign-in.ts';
+import { originOf } from '../../origin.ts';
+import { emailSchema, passwordSchema, triedPasswordSchema } from '../../schema.ts';
+import { mailedTokenSchema } from '../credentials/mailed-tokens.ts';
+import type { SignInDeps } from '../credentials/owner.ts';
+import type { Browser } from '../sessions/browser.ts';
 import { confirmEmailChange, requestEmailChange, sendVerification, verifyEmail } from './email.ts';
 import { finishReset, requestReset } from './password-reset.ts';
 

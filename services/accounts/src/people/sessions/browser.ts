@@ -1,13 +1,8 @@
 import { parseUrl } from '@stak/kit';
-import type { Origin } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
+import type { RequestPart } from '../../origin.ts';
 import type { SignedIn } from './session-item.ts';
 
-// The part of a request's context that is needed for cookies and origins.
-type RequestPart = {
-  req: { header(name: string): string | undefined };
-  get(name: 'address' | 'requestId'): string | undefined;
-};
 type ResponsePart = { header(name: string, value: string, options?: { append?: boolean }): void };
 
 export type BrowserRules = {
@@ -35,12 +30,6 @@ type TokenAnswer = {
   user_id: string;
   refresh_token?: string;
 };
-
-export const originOf = (c: RequestPart): Origin => ({
-  address: c.get('address'),
-  userAgent: c.req.header('user-agent'),
-  requestId: c.get('requestId'),
-});
 
 // Three defences, each sufficient alone: SameSite=Strict withholds the cookie from other sites' requests, a JSON body
 // needs a preflight that other origins do not pass, and a foreign Origin is refused.

@@ -1,8 +1,9 @@
 import { SealError } from '@stak/kit';
 import { tableErrors } from '@stak/table';
-import { inSeconds, isoTime, type Origin } from '../../deps.ts';
+import { inSeconds, isoTime } from '../../deps.ts';
 import * as limits from '../../limits.ts';
 import { type Session, session } from '../../main-table.ts';
+import type { Origin } from '../../origin.ts';
 import { revokeSession } from './end-sessions.ts';
 import { isGenuine, parseRefreshToken, type RefreshClaim } from './refresh-token.ts';
 import {

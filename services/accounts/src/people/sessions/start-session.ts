@@ -3,9 +3,10 @@ import { failedStep, is, type WriteStep, write } from '@stak/table';
 import { accountIsOpen } from '../../access/memberships.ts';
 import { member } from '../../access/tables.ts';
 import type { AuditRecord } from '../../audit.ts';
-import { isoTime, type Origin } from '../../deps.ts';
+import { isoTime } from '../../deps.ts';
 import { organisationNotFound } from '../../errors.ts';
 import { profile, type Session, session } from '../../main-table.ts';
+import type { Origin } from '../../origin.ts';
 import {
   deletion,
   listSessions,

@@ -1,12 +1,11 @@
 import { type Clock, createRecentMap, type MaybePromise } from '@stak/kit';
 import { errors, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
-import { type AppScope, appScopeSchema } from '../../app-scopes.ts';
+import { type AppScope, appScopeSchema, mcpResource } from '../../app-scopes.ts';
 import { inSeconds } from '../../deps.ts';
 import * as limits from '../../limits.ts';
+import { isLoopback } from '../../loopback.ts';
 import { endUserScopeSchema } from '../../schema.ts';
-import { isLoopback } from '../oauth/provider-client.ts';
-import { mcpResource } from '../oauth-server/protocol.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 export type EndUserGrant = {

@@ -1,10 +1,11 @@
 import { addressKey } from '@stak/http';
 import { type WriteStep, write } from '@stak/table';
-import { type Base, inSeconds, isoTime, type Origin, sha256 } from '../../deps.ts';
+import { type Base, inSeconds, isoTime, sha256 } from '../../deps.ts';
 import * as limits from '../../limits.ts';
 import { devicesOfUser, knownDevice } from '../../main-table.ts';
 import type { Outbox } from '../../notices/outbox.ts';
 import { greeted } from '../../notices/texts.ts';
+import type { Origin } from '../../origin.ts';
 import { deviceName } from './device-name.ts';
 
 type DevicesDeps = Pick<Base, 'store' | 'clock'> & { outbox: Outbox };

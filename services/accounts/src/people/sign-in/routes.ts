@@ -2,20 +2,21 @@ import { empty, endpoint, json, route } from '@stak/http';
 import { z } from 'zod';
 import { accountsErrors } from '../../errors.ts';
 import type { Session } from '../../main-table.ts';
+import { originOf } from '../../origin.ts';
 import {
   codeSchema,
   cookieSchema,
   emailSchema,
-  mailedTokenSchema,
   nameSchema,
   passwordSchema,
   sessionSchema,
   tokensSchema,
   triedPasswordSchema,
 } from '../../schema.ts';
+import { mailedTokenSchema } from '../credentials/mailed-tokens.ts';
+import { passkeyAnswerSchema } from '../credentials/passkey-schema.ts';
 import type { Shown } from '../credentials/second-factor.ts';
-import { passkeyAnswerSchema } from '../factors/passkey-routes.ts';
-import { type Browser, originOf } from '../sessions/browser.ts';
+import type { Browser } from '../sessions/browser.ts';
 import { deviceName } from './device-name.ts';
 import { logIn } from './sign-in.ts';
 import { finishSignUp, requestSignUp, type SignUpDeps, signUp } from './sign-up.ts';

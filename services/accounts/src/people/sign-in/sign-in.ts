@@ -1,39 +1,17 @@
 import { failedStep, is, type WriteStep, write } from '@stak/table';
-import type { Audit } from '../../audit.ts';
-import type { Background } from '../../background.ts';
-import { type Base, isoTime, type Origin } from '../../deps.ts';
-import { accountsErrors, userNotFound } from '../../errors.ts';
-import * as limits from '../../limits.ts';
+import { isoTime } from '../../deps.ts';
+import { accountsErrors, disabledError } from '../../errors.ts';
 import { type Profile, profile } from '../../main-table.ts';
-import type { Outbox } from '../../notices/outbox.ts';
 import { greeted } from '../../notices/texts.ts';
+import type { Origin } from '../../origin.ts';
 import { settle } from '../../settle.ts';
-import { readUser, type Users } from '../../users/users.ts';
-import { disabledError } from '../account/operators.ts';
-import type { Codes } from '../credentials/codes.ts';
-import { type PasskeyAnswer, type PasskeyChecks, passkeyRefused } from '../credentials/passkey-check.ts';
+import { readUser } from '../../users/users.ts';
+import { proveOwner, type Signed, type SignInDeps } from '../credentials/owner.ts';
+import { type PasskeyAnswer, passkeyRefused } from '../credentials/passkey-check.ts';
 import { checkPassword } from '../credentials/password-policy.ts';
-import type { Passwords } from '../credentials/passwords.ts';
 import { explainFactor, factorSteps, type Shown } from '../credentials/second-factor.ts';
-import type { Throttle } from '../credentials/throttle.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
-import type { Sessions } from '../sessions/sessions.ts';
 import { deviceSteps } from './devices.ts';
-
-export type SignInDeps = Base & {
-  users: Users;
-  sessions: Sessions;
-  passwords: Passwords;
-  throttle: Throttle;
-  audit: Audit;
-  background: Background;
-  outbox: Outbox;
-  codes: Codes;
-  passkeys: PasskeyChecks;
-};
-
-// A person acting with their session, and where from.
-export type Signed = Origin & { userId: string; sessionId: string };
 
 const wrongCredentials = () =>
   accountsErrors.create('accounts.credentials_wrong', 'The e-mail address or the password is wrong.');
@@ -119,32 +97,6 @@ async function stillThisPassword(
     return write.check(profile, { userId }, { present: true, if: unchanged });
   const set = { passwordHash: await passwords.hash(password), updatedAt: isoTime(clock.now()) };
   return write.update(profile, { userId }, { set }, { if: unchanged });
-}
-
-// Proves that the caller is the session's owner: by the password or, if there is none, by a recent sign-in or passkey.
-export async function proveOwner(
-  deps: SignInDeps,
-  { userId, sessionId, address }: Signed,
-  password: string | undefined,
-): Promise<Profile> {
-  const { users, sessions, passwords, throttle, clock, background } = deps;
-  const user = await users.readProfile(userId);
-  if (!user) throw userNotFound();
-  if (user.passwordHash === undefined) {
-    const session = await sessions.read(userId, sessionId);
-    // An organisation's provider speaks only for the people it brought.
-    const isTheirs = session?.confinedTo === undefined || session.confinedTo === user.madeFor;
-    const signedInMs = session && isTheirs ? Date.parse(session.createdAt) : 0;
-    const shownMs = session && Math.max(signedInMs, session.provenAtMs ?? 0);
-    const isFresh = shownMs !== undefined && clock.now() - shownMs < limits.freshSessionMs;
-    if (!isFresh) throw accountsErrors.create('accounts.sign_in_again', 'Sign in again, then repeat this.');
-    return user;
-  }
-  const attempt = await throttle.tryPassword({ account: user.email, address });
-  if (password === undefined || !(await passwords.verify(password, user.passwordHash)))
-    throw accountsErrors.create('accounts.password_wrong', 'The password is wrong.');
-  background.run('refund an attempt', () => attempt.refund());
-  return user;
 }
 
 // The new password and the end of all other sessions are one transaction: the old password keeps nobody signed in.

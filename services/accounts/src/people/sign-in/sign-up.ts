@@ -1,8 +1,8 @@
 import { failedCondition, type WriteStep } from '@stak/table';
-import type { Origin } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import type { OutgoingMail } from '../../notices/tables.ts';
 import { greeted } from '../../notices/texts.ts';
+import type { Origin } from '../../origin.ts';
 import * as recovery from '../credentials/limits.ts';
 import {
   findToken,
@@ -13,10 +13,10 @@ import {
   useStep,
   verificationSteps,
 } from '../credentials/mailed-tokens.ts';
+import type { SignInDeps } from '../credentials/owner.ts';
 import { checkPassword } from '../credentials/password-policy.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
 import { deviceSteps } from './devices.ts';
-import type { SignInDeps } from './sign-in.ts';
 
 export type SignUpDeps = SignInDeps & { signsUpByMail: boolean };
 type NewPerson = { email: string; password: string; name: string };
