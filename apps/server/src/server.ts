@@ -24,6 +24,7 @@ import { localUrlOf, urlOf } from './address.ts';
 import { requireArrived } from './archive/arrival.ts';
 import { answerMigration, describeTarget, followMove, readMove, watchMove } from './archive/move.ts';
 import { startBackup } from './backup/backup-host.ts';
+import { historyOfBackup } from './backup/older-history.ts';
 import { composeServices, type Services } from './compose.ts';
 import type { ServerConfig } from './config.ts';
 import { checkpointMs, createConsumers } from './consumers.ts';
@@ -71,6 +72,7 @@ export async function startServer(config: ServerConfig, options: ServerOptions):
     clock,
     ...(options.onUsage && { onUsage: options.onUsage }),
     onError: (error, work) => log.error({ err: error, work }, 'the engine failed at its own work'),
+    ...(config.backup && { olderHistory: historyOfBackup(config.backup) }),
   });
   options.onOpened?.(database);
   const move = database.embedded && readMove(database.embedded);

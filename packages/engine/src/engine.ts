@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { type GetRecordsOutput, readStream } from './actions/get-records.ts';
 import { createJobs } from './background-jobs.ts';
 import { checkStore } from './check.ts';
@@ -7,6 +9,7 @@ import { marshalInput } from './client/marshal-input.ts';
 import { createPlainWrites } from './client/plain-writes.ts';
 import type { Context, View } from './context.ts';
 import { DynamoError, internalError } from './errors.ts';
+import { createHistory, type HistorySettings } from './history/history.ts';
 import { createJournal, type Journal, type JournalSettings } from './journal/journal.ts';
 import type { JournalPosition } from './journal/position.ts';
 import { needsRecovery, recoverStore } from './journal/recovery.ts';
@@ -15,6 +18,7 @@ import { findAction, writeOperations } from './operations.ts';
 import type { PartitionUsage } from './partition-usage.ts';
 import { hasLivePeer, joinPeers, type Peers } from './peers.ts';
 import { createPrepared } from './prepared/prepared.ts';
+import { type Repair, repairStore } from './repair.ts';
 import { stats } from './stats.ts';
 import { type Catalog, createCatalog } from './storage/catalog.ts';
 import { createCommitter, type Tx } from './storage/committer.ts';
@@ -28,6 +32,7 @@ import { sequenceText } from './streams/names.ts';
 import { createRecentRecords } from './streams/recent-records.ts';
 import { changeSize, type LazyRecord } from './streams/records.ts';
 import { resumeMaintenance } from './tables/maintenance.ts';
+import { type Buckets, folderBuckets, noBuckets } from './transfer/buckets.ts';
 import { sweepExpired } from './ttl-sweeper.ts';
 import type { GetRecordsInput } from './validation/streams.ts';
 import { nativeView, wireView } from './views.ts';
@@ -47,7 +52,8 @@ export type EngineOptions = {
   clock?: { now(): number };
   region?: string;
   accountId?: string;
-  // How often expired items, old change records and used tokens are removed; 0 leaves that to `sweep()`.
+  // How often expired items, old change records and used tokens are removed; 0 leaves that to `sweep()`, and the history
+  // to `history.maintain()`.
   sweepIntervalMs?: number;
   // Open shards of a new stream. AWS decides this by load; more than one is for testing consumers.
   streamShards?: number;
@@ -55,6 +61,14 @@ export type EngineOptions = {
   // every second, or ten times a second if processes cannot notify each other.
   pollIntervalMs?: number;
   journal?: JournalSettings;
+  // How much of its history a store in a folder keeps there. By default a day, in at most a gigabyte.
+  history?: HistorySettings | false;
+  // Where exports and imports find their buckets: a folder with a folder for each, or a function that opens one by its
+  // name. By default the folder `buckets` of a store in a folder.
+  buckets?: string | Buckets;
+  // How many pages of keys and values are verified before the store is open; the others when they are first needed, and
+  // in the background. By default 16 MB.
+  pagesVerifiedAtOpen?: number;
   // Called with the partition that each call consumes units of, to find the hottest ones. Scans have none.
   onUsage?(usage: PartitionUsage): void;
   // Called when background work fails. By default, failures are process warnings.
@@ -67,6 +81,9 @@ export type Engine = Awaited<ReturnType<typeof createEngine>>;
 type Claim = { id: string; until: number };
 
 const sweepChunk = 1000;
+const historyEveryMs = 10_000;
+const historyClaimMs = 60_000;
+const verifyEveryMs = 20; // a megabyte is verified within two milliseconds
 const askedPerTick = 500; // a few milliseconds of work
 const nextTick = () => new Promise(setImmediate);
 
@@ -85,6 +102,7 @@ export async function createEngine(options: EngineOptions) {
   const { store, catalog } = await openChecked(path, {
     mayCreate: options.create !== false && !readOnly,
     readOnly,
+    pagesVerifiedAtOpen: options.pagesVerifiedAtOpen,
   });
   const journal =
     path === ':memory:'
@@ -116,6 +134,8 @@ export async function createEngine(options: EngineOptions) {
     submit: readOnly
       ? () => Promise.reject(internalError('the store is opened for reading'))
       : committer.submit,
+    buckets: bucketsOf(options),
+    peer: { id: randomUUID(), isGone: async () => false },
     recentRecords,
     now: () => clock.now(),
     region: options.region ?? 'us-east-1',
@@ -135,6 +155,18 @@ export async function createEngine(options: EngineOptions) {
     ...events,
     onCommit: hub.look,
   });
+  if (peers.id !== undefined) context.peer = { id: peers.id, isGone: peers.isGone };
+  const history =
+    journal && options.history !== false
+      ? createHistory(store, {
+          ...options.history,
+          now: () => clock.now(),
+          settled: journal.settled,
+          claim: () => claim('history', historyClaimMs),
+          onError,
+        })
+      : undefined;
+  context.history = history;
   if (!readOnly && !pause.read()) resumeMaintenance(context);
 
   const prepared = createPrepared(context, answerPrepared);
@@ -206,6 +238,18 @@ export async function createEngine(options: EngineOptions) {
     return removed;
   }
 
+  let verifying: NodeJS.Timeout | undefined;
+  function verifyPages(): void {
+    let hasMore = true;
+    try {
+      hasMore = store.verifyPages();
+    } catch (error) {
+      onError(error as Error, 'verify pages');
+    }
+    if (hasMore) verifying = setTimeout(verifyPages, verifyEveryMs).unref();
+  }
+  verifying = setTimeout(verifyPages, verifyEveryMs).unref();
+
   const claim = createClaims(context, peers);
 
   // Also resumes what another process left unfinished when it was killed.
@@ -217,6 +261,11 @@ export async function createEngine(options: EngineOptions) {
       if (await claim('sweeper', 2 * sweepIntervalMs)) await sweep();
     });
   }
+  const keepHistory = (): void => {
+    if (history && !pause.read()) context.background('history', history.maintain);
+  };
+  const historyTimer = sweepIntervalMs > 0 ? setInterval(keepHistory, historyEveryMs).unref() : undefined;
+  if (historyTimer) keepHistory();
   const timer = sweepIntervalMs > 0 ? setInterval(maintain, sweepIntervalMs).unref() : undefined;
 
   // Writes a copy that is consistent while the engine continues working.
@@ -230,6 +279,8 @@ export async function createEngine(options: EngineOptions) {
     if (closing.signal.aborted) return;
     closing.abort(new Error('the engine is closing'));
     clearInterval(timer);
+    clearInterval(historyTimer);
+    clearTimeout(verifying);
     await jobs.settled();
     await committer.close();
     await journal?.close();
@@ -266,26 +317,42 @@ export async function createEngine(options: EngineOptions) {
     writePause: writePauseOf(store, pause, work =>
       readOnly ? context.submit(work) : committer.submit(work, { isExempt: true }),
     ),
+    // Earlier states of this store; undefined if none are kept.
+    history,
     // A copy of everything that is stored, to be read piece by piece.
     snapshot: () => takeSnapshot(store),
     // Whether this peer may do work that only one may do, for that long or until it ends.
     claim: (name: string, leaseMs: number) => claim(`claims/${name}`, leaseMs),
     stats: () => stats(context),
     check: () => checkStore(context),
+    // Puts right what the check finds, from the history and from the items. No other process may have the store open.
+    async repair(): Promise<Repair> {
+      if (readOnly || store.hasOtherProcesses())
+        throw new StoreError(`${path} is in use: stop the server first`);
+      return repairStore(context, history);
+    },
     // Resolves when the backfills and removals in progress are done.
     settled: jobs.settled,
     close,
   };
 }
 
+function bucketsOf({ path, buckets }: EngineOptions): Buckets {
+  if (typeof buckets === 'function') return buckets;
+  if (buckets !== undefined) return folderBuckets(buckets);
+  return path === ':memory:' ? noBuckets : folderBuckets(join(path, 'buckets'));
+}
+
+type OpenOptions = { mayCreate: boolean; readOnly: boolean; pagesVerifiedAtOpen: number | undefined };
+
 async function openChecked(
   path: string,
-  { mayCreate, readOnly }: { mayCreate: boolean; readOnly: boolean },
+  { mayCreate, readOnly, ...verifying }: OpenOptions,
 ): Promise<{ store: Store; catalog: Catalog }> {
   if (!mayCreate && path !== ':memory:' && !storeExists(path))
     throw new StoreError(`there is no store in ${path}`);
   if (path !== ':memory:') await recoverIfNeeded(path);
-  const store = openStore(path);
+  const store = openStore(path, verifying);
   try {
     await claimFormat(store, { mayWrite: !readOnly, isServed: () => hasLivePeer(path) });
     const catalog = createCatalog(store);

@@ -17,7 +17,7 @@ export const backupVariables = {
     .optional(),
   STAK_BACKUP_EVERY_MS: whole(100, 60_000).default(500),
   STAK_BACKUP_SNAPSHOT_HOURS: whole(1, 24 * 31).default(6),
-  STAK_BACKUP_KEEP_DAYS: whole(1, 3650).default(7),
+  STAK_BACKUP_KEEP_DAYS: whole(1, 3650).default(35),
   STAK_BACKUP_JOURNAL_MB: whole(64, 1_000_000).default(1024),
 } as const;
 

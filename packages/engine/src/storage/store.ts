@@ -1,7 +1,13 @@
 import type { EventEmitter } from 'node:events';
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import {
+  type Database,
+  type RangeOptions as LmdbRange,
+  open,
+  type RootDatabase,
+  type Transaction,
+} from 'lmdb';
 import { ItemDamage, storeFull } from '../errors.ts';
 import { checksum } from './checksum.ts';
 import { isWholeItem } from './codec.ts';
@@ -9,6 +15,8 @@ import { freeBytes, freeSpace, keepToOwner, makeLockFile, syncFolder, writeWhole
 import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
 import { type KeyRange, metaKey } from './keys.ts';
 import { leaveNoName, memoryFile } from './memory.ts';
+import type { KeySpan } from './page-check.ts';
+import { createPageGuard, type PageGuard } from './page-guard.ts';
 
 // LMDB, as the engine uses it: one ordered space of binary keys, one writer at a time, many readers. A write
 // transaction runs on this thread. By default it is on the disk when it ends; with `flush: false` it is only in the
@@ -44,11 +52,24 @@ const spareBytes = 512 * 1024; // the upper branches, and the list of free pages
 
 const fileOf = (path: string): string => storeFile(resolve(path));
 
-export function openStore(path: string) {
+type StoreOptions = { pagesVerifiedAtOpen?: number | undefined };
+
+export function openStore(path: string, { pagesVerifiedAtOpen }: StoreOptions = {}) {
   const inMemory = path === ':memory:';
   const file = inMemory ? memoryFile() : fileOf(path);
   const folder = dirname(file);
-  const { db, get, range, each } = openReads(encoder => openDatabase(file, inMemory, encoder));
+  let guard: PageGuard | undefined;
+  const { db, get, range, each } = openReads(
+    encoder => {
+      const opened = openDatabase(file, inMemory, encoder, pagesVerifiedAtOpen);
+      const done = () => {
+        guard = undefined;
+      };
+      if (opened.unread.length > 0) guard = createPageGuard(file, opened.unread, done);
+      return opened.db;
+    },
+    () => guard,
+  );
   let changedBytes = 0; // by the current transaction, at most
   let roomBytes = 0; // for it
   const transact = createTransactions(db, file);
@@ -87,6 +108,16 @@ export function openStore(path: string) {
       db.resetReadTxn();
       return () => transaction.done();
     },
+    // Reads of the newest commit, as it is now, until it is released.
+    openSnapshot(): { range: typeof range; release(): void } {
+      db.resetReadTxn();
+      const transaction = db.useReadTransaction();
+      db.resetReadTxn();
+      return {
+        range: (options, as) => range(options, as, transaction),
+        release: () => transaction.done(),
+      };
+    },
     // Whether reads may have seen another state since this was last asked.
     hasNewSnapshot(): boolean {
       const isNew = isNewSnapshot;
@@ -98,12 +129,17 @@ export function openStore(path: string) {
     hasRoom: () => changedBytes <= roomBytes / 2,
     has: (key: Buffer) => get(key, nothing) !== undefined,
     keys: (options: RangeOptions) => range(options, nothing),
-    count: ({ start, end }: KeyRange): number => db.getKeysCount({ start, end }),
+    count: (keys: KeyRange): number => {
+      const parts = guard ? [...guard.partsOf(keys)] : [keys];
+      return parts.reduce((sum, { start, end }) => sum + db.getKeysCount({ start, end }), 0);
+    },
     put(key: Buffer, value: Buffer): void {
+      guard?.beforeWrite(key);
       changedBytes += bytesPerChange + value.length;
       void db.put(key, value);
     },
     remove(key: Buffer): void {
+      guard?.beforeWrite(key);
       changedBytes += bytesPerChange;
       void db.remove(key);
     },
@@ -111,7 +147,12 @@ export function openStore(path: string) {
     txnId: (): number => (db as unknown as { getWriteTxnId(): number }).getWriteTxnId(),
     // The next read starts from the newest commit, including those of other processes.
     refresh: () => db.resetReadTxn(),
-    backup: (to: string) => writeWhole(storeFile(to), draft => db.backup(draft, true)),
+    // Verifies some pages that were not read when the store was opened. False if there are none left.
+    verifyPages: (): boolean => guard?.step() ?? false,
+    async backup(to: string): Promise<void> {
+      while (guard?.step()) await new Promise(setImmediate);
+      await writeWhole(storeFile(to), draft => db.backup(draft, true));
+    },
     stats: () => db.getStats() as LmdbStats,
     pageSize,
     pagesWritten: (): number =>
@@ -124,12 +165,16 @@ export function openStore(path: string) {
         .split('\n')
         .some(line => /^ *\d+ /.test(line) && Number.parseInt(line, 10) !== process.pid),
     clearDeadReaders: () => db.readerCheck(),
-    close: () => db.close(),
+    close(): Promise<void> {
+      guard?.close();
+      guard = undefined;
+      return db.close();
+    },
   };
 }
 
 // Opens the file and reads from it, each value with the decoder of its caller.
-function openReads(openWith: (encoder: Encoder) => Db) {
+function openReads(openWith: (encoder: Encoder) => Db, guardNow: () => PageGuard | undefined) {
   // The decoder of the current read. Reads are synchronous, so one slot is enough, and values are decoded from LMDB's
   // shared buffer without being copied first.
   let decode: Decode<unknown> = nothing;
@@ -147,6 +192,7 @@ function openReads(openWith: (encoder: Encoder) => Db) {
   ranges.readKey = (bytes, start, end) => (wantsKeys ? readKey(bytes, start, end) : undefined);
 
   function get<T>(key: Buffer, as: Decode<T>): T | undefined {
+    guardNow()?.beforeRead(key);
     decode = as;
     try {
       return db.get(key) as T | undefined;
@@ -155,18 +201,36 @@ function openReads(openWith: (encoder: Encoder) => Db) {
     }
   }
 
-  const iterate = ({ start, end, reverse }: RangeOptions) =>
-    db
-      .getRange(
-        reverse
-          ? { start: end, end: start, reverse: true, exclusiveStart: true, inclusiveEnd: true }
-          : { start, end },
-      )
-      [Symbol.iterator]();
+  const iterate = ({ start, end, reverse }: RangeOptions, transaction?: Transaction) => {
+    const options: LmdbRange = reverse
+      ? { start: end, end: start, reverse: true, exclusiveStart: true, inclusiveEnd: true }
+      : { start, end };
+    if (transaction) options.transaction = transaction;
+    return db.getRange(options)[Symbol.iterator]();
+  };
 
   // Iterators are used within one turn of the event loop: callers finish them or break.
-  function* range<T>(options: RangeOptions, as: Decode<T>): Generator<Entry<T>> {
-    const entries = iterate(options);
+  function range<T>(options: RangeOptions, as: Decode<T>, transaction?: Transaction): Generator<Entry<T>> {
+    const guard = guardNow();
+    return guard
+      ? rangeInParts(guard.partsOf(options), as, transaction)
+      : rangePart(options, as, transaction);
+  }
+
+  function* rangeInParts<T>(
+    parts: Iterable<RangeOptions>,
+    as: Decode<T>,
+    transaction?: Transaction,
+  ): Generator<Entry<T>> {
+    for (const part of parts) yield* rangePart(part, as, transaction);
+  }
+
+  function* rangePart<T>(
+    options: RangeOptions,
+    as: Decode<T>,
+    transaction?: Transaction,
+  ): Generator<Entry<T>> {
+    const entries = iterate(options, transaction);
     try {
       while (true) {
         decode = as;
@@ -181,13 +245,21 @@ function openReads(openWith: (encoder: Encoder) => Db) {
 
   // The same without a generator and without the keys, for Query and Scan: continues while `visit` returns true.
   function each<T>(options: RangeOptions, as: Decode<T>, visit: (value: T) => boolean): void {
+    const guard = guardNow();
+    if (!guard) return void eachOfPart(options, as, visit);
+    for (const part of guard.partsOf(options)) if (!eachOfPart(part, as, visit)) return;
+  }
+
+  // False if it was ended.
+  function eachOfPart<T>(options: RangeOptions, as: Decode<T>, visit: (value: T) => boolean): boolean {
     wantsKeys = false;
     const entries = iterate(options);
     try {
       while (true) {
         decode = as;
         const next = entries.next();
-        if (next.done || !visit(next.value.value as T)) return;
+        if (next.done) return true;
+        if (!visit(next.value.value as T)) return false;
       }
     } catch (error) {
       wantsKeys = true;
@@ -259,11 +331,17 @@ type Encoder = { encode(value: Buffer): Buffer; decode(bytes: Buffer, end?: unkn
 
 type Db = RootDatabase<unknown, Buffer> & Database;
 
-function openDatabase(file: string, inMemory: boolean, encoder: Encoder): Db {
+function openDatabase(
+  file: string,
+  inMemory: boolean,
+  encoder: Encoder,
+  pagesVerifiedAtOpen: number | undefined,
+): { db: Db; unread: KeySpan[] } {
   const folder = dirname(file);
+  let unread: KeySpan[] = [];
   if (!inMemory) {
     makeFolder(folder);
-    checkStoreFile(folder);
+    unread = checkStoreFile(folder, pagesVerifiedAtOpen);
     makeLockFile(folder);
     keepToOwner(folder);
   }
@@ -285,7 +363,7 @@ function openDatabase(file: string, inMemory: boolean, encoder: Encoder): Db {
     } as never);
     if (inMemory) leaveNoName(file);
     else syncFolder(folder);
-    return db as Db;
+    return { db: db as Db, unread };
   } catch (error) {
     const location = inMemory ? 'memory' : folder;
     throw new StoreError(`cannot open the store in ${location}: ${(error as Error).message}`);
