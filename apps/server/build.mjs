@@ -46,6 +46,7 @@ const commit = givenCommit || readCommit();
 
 const programs = [
   './src/backup/backup-thread.ts',
+  './src/scrub/scrub-thread.ts',
   './src/lake-thread.ts',
   '../../packages/sandbox/src/sandbox-thread.mjs',
   '../../services/lake/src/duckdb/duck-process.mjs',

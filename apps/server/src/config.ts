@@ -68,13 +68,6 @@ export const serverVariables = {
   STAK_ALLOW_HTTP: z.stringbool().default(false),
   STAK_STORE: z.enum(['embedded', 'aws']).default('embedded'),
   STAK_DATA: z.string().min(1).default('./data'),
-  STAK_HISTORY_HOURS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(24 * 35)
-    .default(24),
-  STAK_HISTORY_MB: z.coerce.number().int().min(16).max(1_000_000).default(1024),
   STAK_LAKE: z.string().min(1).optional(),
   ...backup.backupVariables,
   STAK_TABLE_PREFIX: tablePrefix.default(''),
@@ -124,10 +117,8 @@ export const serverVariables = {
 
 const serverSchema = z.object(serverVariables);
 
-// What a store keeps of its history in its folder; off if it is 0.
-export type HistoryConfig = { keepMs: number; mostBytes: number };
 export type StoreConfig =
-  | { kind: 'embedded'; path: string; prefix?: string; history?: HistoryConfig }
+  | { kind: 'embedded'; path: string; prefix?: string; history?: backup.HistoryConfig }
   | { kind: 'aws'; region: string; endpoint: string | undefined; prefix?: string }; // a prefix of the tables' names
 export type ObjectsConfig =
   | { kind: 'folder'; path: string }
@@ -298,11 +289,7 @@ function readStore(data: Variables, flags: ServerFlags): StoreConfig {
   const prefix = data.STAK_TABLE_PREFIX === '' ? {} : { prefix: data.STAK_TABLE_PREFIX };
   if (data.STAK_STORE === 'embedded') {
     const path = flags.memory ? inMemory : readText('--path', flags.path ?? data.STAK_DATA);
-    const history = {
-      keepMs: data.STAK_HISTORY_HOURS * 60 * 60_000,
-      mostBytes: data.STAK_HISTORY_MB * 1024 * 1024,
-    };
-    return { kind: 'embedded', path, ...prefix, history };
+    return { kind: 'embedded', path, ...prefix, history: backup.readHistory(data) };
   }
   if (flags.memory || flags.path !== undefined)
     throw new UsageError('STAK_STORE=aws keeps nothing on this machine: leave out --path and --memory');

@@ -34,6 +34,7 @@ import { isInMemory, openLake } from './lake-objects.ts';
 import { mountMcp } from './mcp.ts';
 import { createMetrics } from './metrics.ts';
 import { createPresence } from './presence.ts';
+import { createScrubHost, type ScrubHost } from './scrub/scrub-host.ts';
 import { deriveSecret, explainSeal, readSecretKeys } from './secrets.ts';
 import { createServerApi, listenOn } from './server-api.ts';
 import type { ComposeDeps } from './services.ts';
@@ -114,6 +115,10 @@ async function startOn(
   const { owners } = base;
   const streams = createConsumers(database, config, services, { store: base.store, owners, clock, log });
   const backup = keepsLake ? await startBackup(database, config, { clock, log, keys }) : undefined;
+  const scrub =
+    keepsLake && database.embedded
+      ? createScrubHost(config.store, { store: database.embedded, clock, log })
+      : undefined;
   const metrics = createMetrics();
   const eventLoop = watchEventLoop({ log });
   const workers = superviseWorkers(
@@ -160,6 +165,7 @@ async function startOn(
       streams,
       presence,
       backup,
+      scrub,
       lake: lakeHost && { workers: () => lakeThread?.states() ?? [] },
     }),
   });
@@ -173,6 +179,7 @@ async function startOn(
   // Last: serving requests does not wait for it.
   if (lakeHost) lakeThread = superviseWorkers([lakeHost.worker], { clock, log });
   if (backup) backupThread = superviseWorkers([backup.worker], { clock, log });
+  const scrubbing = superviseWorkers(scrub ? [scrub.worker] : [], { clock, log });
   if (peers) answerMigration(peers);
   let stopWatching = () => {};
   const moved = new Promise<void>(resolve => {
@@ -192,7 +199,7 @@ async function startOn(
       stopWatching();
       const unanswered = await listening.close({ isAtOnce });
       await sender?.stop();
-      const [late, ofLake = []] = await Promise.all([workers.stop(), lakeThread?.stop()]);
+      const [late, ofLake = []] = await Promise.all([workers.stop(), lakeThread?.stop(), scrubbing.stop()]);
       eventLoop.stop();
       await services.close();
       await lake?.close();
@@ -210,6 +217,7 @@ type ReadinessDeps = {
   streams: ReturnType<typeof createConsumers>;
   presence: Base['presence'];
   backup: Awaited<ReturnType<typeof startBackup>>;
+  scrub: ScrubHost | undefined;
   lake: { workers(): readonly WorkerState[] } | undefined;
 };
 
@@ -217,7 +225,7 @@ type ReadinessDeps = {
 function readinessChecks(
   database: Database,
   config: ServerConfig,
-  { clock, streams, presence, backup, lake }: ReadinessDeps,
+  { clock, streams, presence, backup, scrub, lake }: ReadinessDeps,
 ): Pick<ApiSettings, 'checks' | 'warnings'> {
   return {
     checks: { store: storeCheck(database.client, clock, folderOf(config)) },
@@ -227,6 +235,7 @@ function readinessChecks(
       missed_changes: async () => ((await streams.missed.read()).length > 0 ? 'degraded' : undefined),
       ...(presence && { public_url: presence.check }),
       ...(backup && { backup: backup.check }),
+      ...(scrub && { damage: scrub.check }),
       // SQL and insights use what the lake has written so far.
       ...(lake && {
         lake: async () => (lake.workers().some(one => one.status === 'backing-off') ? 'degraded' : undefined),

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { type GetRecordsOutput, readStream } from './actions/get-records.ts';
 import { createJobs } from './background-jobs.ts';
 import { checkStore } from './check.ts';
+import { createClaims } from './claims.ts';
 import { createClient } from './client/client.ts';
 import { createDocumentClient, type DocumentClient } from './client/document-client.ts';
 import { marshalInput } from './client/marshal-input.ts';
@@ -12,19 +12,19 @@ import { DynamoError, internalError } from './errors.ts';
 import { createHistory, type HistorySettings } from './history/history.ts';
 import { createJournal, type Journal, type JournalSettings } from './journal/journal.ts';
 import type { JournalPosition } from './journal/position.ts';
-import { needsRecovery, recoverStore } from './journal/recovery.ts';
 import { takeSnapshot } from './journal/snapshot.ts';
+import { openChecked } from './open-store.ts';
 import { findAction, writeOperations } from './operations.ts';
 import type { PartitionUsage } from './partition-usage.ts';
-import { hasLivePeer, joinPeers, type Peers } from './peers.ts';
+import { joinPeers } from './peers.ts';
 import { createPrepared } from './prepared/prepared.ts';
 import { type Repair, repairStore } from './repair.ts';
+import { type ScrubOptions, scrubStore } from './scrub.ts';
 import { stats } from './stats.ts';
-import { type Catalog, createCatalog } from './storage/catalog.ts';
 import { createCommitter, type Tx } from './storage/committer.ts';
 import { makeFolder, StoreError, storeExists } from './storage/file.ts';
-import { metaKey } from './storage/keys.ts';
-import { claimFormat, encodeJson, openStore, readMeta, type Store } from './storage/store.ts';
+import type { Store } from './storage/store.ts';
+import { verifyInBackground } from './storage/verify-pages.ts';
 import { createWritePause, type WritePause } from './storage/write-pause.ts';
 import { createStreamHub } from './streams/hub.ts';
 import { rollShards } from './streams/lifecycle.ts';
@@ -32,7 +32,7 @@ import { sequenceText } from './streams/names.ts';
 import { createRecentRecords } from './streams/recent-records.ts';
 import { changeSize, type LazyRecord } from './streams/records.ts';
 import { resumeMaintenance } from './tables/maintenance.ts';
-import { type Buckets, folderBuckets, noBuckets } from './transfer/buckets.ts';
+import { type Buckets, bucketsOf } from './transfer/buckets.ts';
 import { sweepExpired } from './ttl-sweeper.ts';
 import type { GetRecordsInput } from './validation/streams.ts';
 import { nativeView, wireView } from './views.ts';
@@ -78,12 +78,9 @@ export type EngineOptions = {
 /** An open store. Created with `createEngine`. */
 export type Engine = Awaited<ReturnType<typeof createEngine>>;
 
-type Claim = { id: string; until: number };
-
 const sweepChunk = 1000;
 const historyEveryMs = 10_000;
-const historyClaimMs = 60_000;
-const verifyEveryMs = 20; // a megabyte is verified within two milliseconds
+const historyClaimMs = 60 * 60_000; // longer than a snapshot takes; the claim of a process that died is free at once
 const askedPerTick = 500; // a few milliseconds of work
 const nextTick = () => new Promise(setImmediate);
 
@@ -134,7 +131,7 @@ export async function createEngine(options: EngineOptions) {
     submit: readOnly
       ? () => Promise.reject(internalError('the store is opened for reading'))
       : committer.submit,
-    buckets: bucketsOf(options),
+    buckets: bucketsOf(path, options.buckets),
     peer: { id: randomUUID(), isGone: async () => false },
     recentRecords,
     now: () => clock.now(),
@@ -238,17 +235,7 @@ export async function createEngine(options: EngineOptions) {
     return removed;
   }
 
-  let verifying: NodeJS.Timeout | undefined;
-  function verifyPages(): void {
-    let hasMore = true;
-    try {
-      hasMore = store.verifyPages();
-    } catch (error) {
-      onError(error as Error, 'verify pages');
-    }
-    if (hasMore) verifying = setTimeout(verifyPages, verifyEveryMs).unref();
-  }
-  verifying = setTimeout(verifyPages, verifyEveryMs).unref();
+  const stopVerifying = verifyInBackground(store, onError);
 
   const claim = createClaims(context, peers);
 
@@ -261,8 +248,10 @@ export async function createEngine(options: EngineOptions) {
       if (await claim('sweeper', 2 * sweepIntervalMs)) await sweep();
     });
   }
+  // Not one of the jobs that `settled` waits for: a snapshot of a large store takes minutes.
+  let maintaining: Promise<void> | undefined;
   const keepHistory = (): void => {
-    if (history && !pause.read()) context.background('history', history.maintain);
+    if (history && !pause.read()) maintaining = history.maintain(closing.signal);
   };
   const historyTimer = sweepIntervalMs > 0 ? setInterval(keepHistory, historyEveryMs).unref() : undefined;
   if (historyTimer) keepHistory();
@@ -280,8 +269,8 @@ export async function createEngine(options: EngineOptions) {
     closing.abort(new Error('the engine is closing'));
     clearInterval(timer);
     clearInterval(historyTimer);
-    clearTimeout(verifying);
-    await jobs.settled();
+    stopVerifying();
+    await Promise.all([jobs.settled(), maintaining]);
     await committer.close();
     await journal?.close();
     peers.close();
@@ -325,8 +314,11 @@ export async function createEngine(options: EngineOptions) {
     claim: (name: string, leaseMs: number) => claim(`claims/${name}`, leaseMs),
     stats: () => stats(context),
     check: () => checkStore(context),
+    // Verifies everything at a bounded rate, while the store is used.
+    scrub: (options: ScrubOptions): Promise<number> => scrubStore(context, options),
     // Puts right what the check finds, from the history and from the items. No other process may have the store open.
     async repair(): Promise<Repair> {
+      store.clearDeadReaders();
       if (readOnly || store.hasOtherProcesses())
         throw new StoreError(`${path} is in use: stop the server first`);
       return repairStore(context, history);
@@ -335,43 +327,6 @@ export async function createEngine(options: EngineOptions) {
     settled: jobs.settled,
     close,
   };
-}
-
-function bucketsOf({ path, buckets }: EngineOptions): Buckets {
-  if (typeof buckets === 'function') return buckets;
-  if (buckets !== undefined) return folderBuckets(buckets);
-  return path === ':memory:' ? noBuckets : folderBuckets(join(path, 'buckets'));
-}
-
-type OpenOptions = { mayCreate: boolean; readOnly: boolean; pagesVerifiedAtOpen: number | undefined };
-
-async function openChecked(
-  path: string,
-  { mayCreate, readOnly, ...verifying }: OpenOptions,
-): Promise<{ store: Store; catalog: Catalog }> {
-  if (!mayCreate && path !== ':memory:' && !storeExists(path))
-    throw new StoreError(`there is no store in ${path}`);
-  if (path !== ':memory:') await recoverIfNeeded(path);
-  const store = openStore(path, verifying);
-  try {
-    await claimFormat(store, { mayWrite: !readOnly, isServed: () => hasLivePeer(path) });
-    const catalog = createCatalog(store);
-    catalog.list(); // a damaged description is reported before anything runs
-    return { store, catalog };
-  } catch (error) {
-    await store.close();
-    throw error instanceof StoreError
-      ? error
-      : new StoreError(`cannot use ${path}: ${(error as Error).message}`);
-  }
-}
-
-// If a process has the store open, the machine has not stopped since: that process has recovered it.
-async function recoverIfNeeded(path: string): Promise<void> {
-  if (!needsRecovery(path)) return;
-  if (!(await hasLivePeer(path))) return recoverStore(path);
-  if (needsRecovery(path))
-    throw new StoreError(`${path} is in use, but not by a process of this machine: stop the other one first`);
 }
 
 // Listeners for events of the other peers.
@@ -400,25 +355,6 @@ function createPeerListeners() {
     // Receives messages with this topic. One listener for each topic.
     onMessage: (topic: string, listener: (body: unknown, from: string) => void): void =>
       void onMessage.set(topic, listener),
-  };
-}
-
-// Lets one of several processes do a piece of work, until it ends or stops renewing its claim.
-function createClaims({ store, submit, now }: Context, peers: Pick<Peers, 'id' | 'isGone'>) {
-  const ownId = peers.id ?? `${process.pid}-alone`;
-  return async (name: string, leaseMs: number): Promise<boolean> => {
-    store.refresh();
-    const seen = readMeta<Claim>(store, name);
-    const isOthers = seen !== undefined && seen.id !== ownId && seen.until > now();
-    if (isOthers && !(await peers.isGone(seen.id))) return false;
-    const mine: Claim = { id: ownId, until: now() + leaseMs };
-    return submit(tx => {
-      // If several see that it is free, the first one gets it.
-      const held = readMeta<Claim>(store, name);
-      if (held && held.id !== ownId && (held.id !== seen?.id || held.until !== seen.until)) return false;
-      tx.put(metaKey(name), encodeJson(mine));
-      return true;
-    });
   };
 }
 

@@ -3,17 +3,16 @@ import { join } from 'node:path';
 import { type Report, runCheck } from './check.ts';
 import type { Context } from './context.ts';
 import { type HistorySnapshot, historyFolder, listHistory } from './history/files.ts';
-import { type History, replayFrom } from './history/history.ts';
+import type { History } from './history/history.ts';
+import { replayFrom } from './history/replay.ts';
 import { readCheckpoint, removeCheckpoint } from './journal/checkpoint-file.ts';
 import { JournalDamage } from './journal/records.ts';
 import { restoreStore } from './journal/restore.ts';
 import { hasLivePeer } from './peers.ts';
-import { decodeChange } from './storage/change-log.ts';
-import { isWholeItem } from './storage/codec.ts';
 import { syncFolder } from './storage/disk.ts';
 import { StoreError, storeFile } from './storage/file.ts';
-import { space } from './storage/keys.ts';
-import { copyBytes, decodeJson } from './storage/store.ts';
+import { isSound } from './storage/soundness.ts';
+import { copyBytes } from './storage/store.ts';
 
 // Puts right what a check has found. A value that is damaged comes from the history: a snapshot and every commit since
 // have it as it was written. What follows from items (entries of indexes, expiry, counts) is made from them again.
@@ -56,26 +55,6 @@ async function repairValues(context: Context, history: History, { problems }: Re
     }
   });
   return repaired;
-}
-
-function isSound(key: Buffer, value: Buffer): boolean {
-  try {
-    switch (key[0]) {
-      case space.item:
-        return isWholeItem(value, value.length);
-      case space.log: {
-        const { keys, old, new: next } = decodeChange(value);
-        return [keys, old, next].every(image => !image || isWholeItem(image, image.length));
-      }
-      case space.meta:
-      case space.table:
-      case space.token:
-        decodeJson(value, value.length);
-    }
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

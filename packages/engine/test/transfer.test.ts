@@ -29,7 +29,7 @@ afterEach(async () => {
 const TableArn = 'arn:aws:dynamodb:us-east-1:123456789012:table/notes';
 const bucketFile = (key: string) => join(folder, 'buckets', 'backups', key);
 const contentOf = (key: string) => readFileSync(bucketFile(key), 'utf8');
-function place(key: string, content: string | Buffer): void {
+function writeSource(key: string, content: string | Buffer): void {
   mkdirSync(dirname(bucketFile(key)), { recursive: true });
   writeFileSync(bucketFile(key), content);
 }
@@ -142,6 +142,7 @@ it('an export of an earlier moment has the items of that moment', async () => {
 it('a client token makes an export or an import once, and not another one', async () => {
   const again = { ClientToken: 'once' };
   const { ExportArn } = await exportTable(again);
+  clock.ms += 1000;
   const second = await call(engine, 'ExportTableToPointInTime', { TableArn, S3Bucket: 'backups', ...again });
   expect(second.ExportDescription.ExportArn).toBe(ExportArn);
   await expect(
@@ -154,7 +155,10 @@ it('a client token makes an export or an import once, and not another one', asyn
 });
 
 it('comma-separated values are imported: keys with their types, everything else as text', async () => {
-  place('people.csv', 'id,born,name,note\r\n1,1990,"Ada ""A"", L.",x\n2,oops,Bob,\n3,1985,"two\nlines",z\n');
+  writeSource(
+    'people.csv',
+    'id,born,name,note\r\n1,1990,"Ada ""A"", L.",x\n2,oops,Bob,\n3,1985,"two\nlines",z\n',
+  );
   const TableCreationParameters = {
     TableName: 'people',
     AttributeDefinitions: [
@@ -188,11 +192,11 @@ it('lines that are no items are counted, and what cannot be read fails with a re
     `{"Item":{"pk":{"S":"c"},"text":{"S":"${'x'.repeat(410_000)}"}}}`,
     '{"Item":{"pk":{"S":"d"}}}',
   ];
-  place('data.json.gz', gzipSync(lines.join('\n')));
+  writeSource('data.json.gz', gzipSync(lines.join('\n')));
   const gzip = { InputCompressionType: 'GZIP' };
   expect(await importTable(gzip)).toMatchObject({ ImportedItemCount: 2, ErrorCount: 4 });
   await call(engine, 'DeleteTable', { TableName: 'imported' });
-  place('data.json.gz', 'not compressed');
+  writeSource('data.json.gz', 'not compressed');
   expect(await importTable(gzip)).toMatchObject({ ImportStatus: 'FAILED', FailureCode: 'GzipFormatError' });
   expect(await importTable({ S3BucketSource: { S3Bucket: 'nowhere' } })).toMatchObject({
     ImportStatus: 'FAILED',

@@ -59,8 +59,8 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** The files of a history, oldest first. */
-export function listHistory(folder: string): HistoryFiles {
+/** The files of a history, oldest first; with their sizes if those are asked for. */
+export function listHistory(folder: string, { withSizes = false } = {}): HistoryFiles {
   const snapshots: HistorySnapshot[] = [];
   const segments: HistorySegment[] = [];
   for (const name of namesIn(folder).sort()) {
@@ -68,7 +68,7 @@ export function listHistory(folder: string): HistoryFiles {
     const segment = snapshot ? undefined : segmentShape.exec(name);
     if (!snapshot && !segment) continue;
     // Another process may have removed it.
-    const bytes = statSync(join(folder, name), { throwIfNoEntry: false })?.size;
+    const bytes = withSizes ? statSync(join(folder, name), { throwIfNoEntry: false })?.size : 0;
     if (bytes === undefined) continue;
     if (snapshot) {
       const [, commit, chain, file, offset, last, at] = snapshot as string[];

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JournalCursor, readEnd } from '../journal/position.ts';
+import { readEnd } from '../journal/position.ts';
 import { readJournal } from '../journal/reader.ts';
 import { JournalDamage } from '../journal/records.ts';
 import { type Restoring, restoreStore } from '../journal/restore.ts';
@@ -11,7 +12,7 @@ import { makeFolder, StoreError } from '../storage/file.ts';
 import { head, space } from '../storage/keys.ts';
 import { copyBytes, type Store } from '../storage/store.ts';
 import { type ItemSource, itemSource } from '../tables/item-source.ts';
-import { createArchive, readArchive } from './archive.ts';
+import { createArchive } from './archive.ts';
 import {
   bytesOf,
   type HistoryFiles,
@@ -25,6 +26,7 @@ import {
   snapshotName,
 } from './files.ts';
 import * as limits from './limits.ts';
+import { cursorAfter, replayFrom } from './replay.ts';
 
 // The history of a store: what it was at each moment of the last day, from its journal. A file of the journal that is
 // full is compressed and kept here, before it is used again; and now and then a snapshot of the whole store is taken,
@@ -61,15 +63,17 @@ export type HistoryOptions = HistorySettings & {
 
 export type History = ReturnType<typeof createHistory>;
 
-const attempts = 3;
-let temporaryFolders = 0;
+/** The store has no room in its own history. */
+class TooLarge extends StoreError {
+  constructor(mostBytes: number) {
+    super(`the store is too large for a history of ${mostBytes} bytes in its folder: none is kept`);
+  }
+}
 
-export const cursorAfter = (snapshot: HistorySnapshot, { segments }: HistoryFiles): JournalCursor => {
-  const last = segmentsAfter(snapshot, segments).at(-1);
-  return last
-    ? { history: '', ...last.last, file: last.nextFile, offset: 0 }
-    : { history: '', ...snapshot.from };
-};
+const attempts = 3;
+// Ids of processes are used again.
+const processToken = randomBytes(4).toString('hex');
+let temporaryFolders = 0;
 
 const beginning = { commit: 0, at: 0, chain: 0, file: 1, offset: 0 };
 
@@ -113,7 +117,7 @@ export function createHistory(
     if (now() < retryAt) return;
     const end = journalEnd();
     if (end.commit === lookedAt) return;
-    const files = listHistory(folder);
+    const files = listHistory(folder, { withSizes: true });
     const newest = files.snapshots.at(-1);
     const hasFiles = newest !== undefined && end.file > cursorAfter(newest, files).file;
     if (!hasFiles && !isSnapshotDue(files, end.commit)) {
@@ -129,13 +133,16 @@ export function createHistory(
       const isWhole = newest === undefined || (await archive(newest, signal));
       prune();
       failure = undefined;
-      if (!signal.aborted && (!isWhole || isSnapshotDue(listHistory(folder), journalEnd().commit))) {
+      if (
+        !signal.aborted &&
+        (!isWhole || isSnapshotDue(listHistory(folder, { withSizes: true }), journalEnd().commit))
+      ) {
         await takeSnapshot(signal);
         prune();
       }
     } catch (error) {
       if (signal.aborted) return;
-      retryAt = now() + limits.retryMs;
+      retryAt = now() + (error instanceof TooLarge ? keepMs / 2 : limits.retryMs);
       // The same reason is reported once.
       const { message } = error as Error;
       if (message !== failure) onError(error as Error, 'history');
@@ -147,7 +154,7 @@ export function createHistory(
   async function archive(newest: HistorySnapshot, signal: AbortSignal): Promise<boolean> {
     const end = journalEnd();
     await settled();
-    let cursor = cursorAfter(newest, listHistory(folder));
+    let cursor = cursorAfter(newest, listHistory(folder, { withSizes: true }));
     try {
       while (!signal.aborted && cursor.file < end.file) {
         const chunk = await readJournal(path, cursor, { ...end, history: '' }, Number.MAX_SAFE_INTEGER);
@@ -186,10 +193,7 @@ export function createHistory(
       const read = readPieces(store, from);
       for (let startedAt = performance.now(), piece = read(limits.pieceBytes); piece; ) {
         await archive.add(piece.operations);
-        if (archive.bytes() > mostBytes)
-          throw new StoreError(
-            `the store is too large for a history of ${mostBytes} bytes in its folder: none is kept`,
-          );
+        if (archive.bytes() > mostBytes) throw new TooLarge(mostBytes);
         await sleep(Math.min(1000, limits.restPerWork * (performance.now() - startedAt)), undefined, {
           signal,
         });
@@ -207,14 +211,14 @@ export function createHistory(
   }
 
   function prune(): void {
-    let files = listHistory(folder);
+    let files = listHistory(folder, { withSizes: true });
     const dropOldest = () => {
       const [oldest, next] = files.snapshots;
       if (!oldest) return;
       removeFile(folder, oldest.name);
       const first = next?.from.commit ?? Number.POSITIVE_INFINITY;
       for (const { name, last } of files.segments) if (last.commit <= first) removeFile(folder, name);
-      files = listHistory(folder);
+      files = listHistory(folder, { withSizes: true });
     };
     const oldestMoment = now() - keepMs;
     while (files.snapshots[1] && files.snapshots[1].at <= oldestMoment) dropOldest();
@@ -226,7 +230,7 @@ export function createHistory(
   // ---- reading it
 
   async function range(): Promise<HistoryRange> {
-    const files = listHistory(folder);
+    const files = listHistory(folder, { withSizes: true });
     const bytes = bytesOf(files);
     let connected = files.snapshots.at(-1);
     for (const snapshot of files.snapshots.slice(0, -1).reverse()) {
@@ -243,9 +247,9 @@ export function createHistory(
   async function replay(untilMs: number, restoring: Restoring): Promise<unknown> {
     const end = journalEnd();
     await settled();
-    const snapshot = listHistory(folder).snapshots.findLast(({ at }) => at <= untilMs);
+    const snapshot = listHistory(folder, { withSizes: true }).snapshots.findLast(({ at }) => at <= untilMs);
     if (!snapshot && older) return older.replay(untilMs, restoring);
-    if (!snapshot) throw notKept(untilMs, listHistory(folder).snapshots[0]?.at);
+    if (!snapshot) throw notKept(untilMs, listHistory(folder, { withSizes: true }).snapshots[0]?.at);
     return replayFrom(path, snapshot, { untilMs, end }, restoring);
   }
 
@@ -299,7 +303,7 @@ export function createHistory(
     await settled();
     makeFolder(folder);
     const found = new Map<string, Buffer | null>();
-    const sources: ((restoring: Restoring) => Promise<unknown>)[] = listHistory(folder)
+    const sources: ((restoring: Restoring) => Promise<unknown>)[] = listHistory(folder, { withSizes: true })
       .snapshots.toReversed()
       .map(
         snapshot => restoring =>
@@ -345,51 +349,25 @@ export function createHistory(
     restore,
     // One at a time.
     maintain(signal: AbortSignal): Promise<void> {
-      working ??= maintain(signal).finally(() => {
-        working = undefined;
-      });
+      working ??= maintain(signal)
+        .catch(error => onError(error as Error, 'history'))
+        .finally(() => {
+          working = undefined;
+        });
       return working;
     },
   };
 }
 
-type Until = { untilMs: number; end: Omit<JournalCursor, 'history'> };
-const readBytes = 8 * 1024 * 1024;
-
-/** Loads a snapshot and the commits after it, up to a moment or the end of the journal. */
-export async function replayFrom(
-  path: string,
-  snapshot: HistorySnapshot,
-  { untilMs, end }: Until,
-  restoring: Restoring,
-): Promise<{ commit: number; at: number }> {
-  const folder = historyFolder(path);
-  const files = listHistory(folder);
-  for await (const piece of readArchive(folder, snapshot.name)) await restoring.load(piece);
-  let last: { commit: number; at: number; isPast?: boolean } = await restoring.loaded();
-  for (const segment of segmentsAfter(snapshot, files.segments)) {
-    for await (const records of readArchive(folder, segment.name))
-      last = await restoring.apply(records, segment.before.commit + 1, untilMs);
-    if (last.isPast) return last;
-  }
-  const until = { ...end, history: '' };
-  let cursor = cursorAfter(snapshot, files);
-  for (;;) {
-    const chunk = cursor.commit < end.commit ? await readJournal(path, cursor, until, readBytes) : undefined;
-    if (!chunk) return last;
-    last = await restoring.apply(chunk.records, chunk.first, untilMs);
-    if (last.isPast) return last;
-    cursor = chunk.next;
-  }
-}
-
 const temporarySuffix = '.items';
-const temporaryName = (): string => `${process.pid}-${temporaryFolders++}`;
+const temporaryName = (): string => `${process.pid}-${processToken}-${temporaryFolders++}`;
 
+// Left by processes that were killed.
 function removeTemporary(folder: string): void {
   for (const name of readdirSync(folder)) {
-    const pid = name.endsWith(temporarySuffix) ? Number.parseInt(name, 10) : process.pid;
-    if (pid !== process.pid && !isAlive(pid)) rmSync(join(folder, name), { recursive: true, force: true });
+    if (!name.endsWith(temporarySuffix) || name.includes(processToken)) continue;
+    const pid = Number.parseInt(name, 10);
+    if (pid === process.pid || !isAlive(pid)) rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
 
@@ -410,6 +388,3 @@ function notKept(untilMs: number, earliest?: number): StoreError {
       : `the history of this store begins at ${time(earliest)}; ${time(untilMs)} is before that`,
   );
 }
-
-/** Whether a store keeps its history in its folder. */
-export const hasHistory = (path: string): boolean => existsSync(historyFolder(path));

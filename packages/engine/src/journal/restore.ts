@@ -38,7 +38,15 @@ const sequenceStep = 2 ** 32;
 
 // Facts that only the process that wrote them can use.
 const positionKey = metaKey(snapshotPositionName);
-const ownFacts = [...ownNames, snapshotPositionName, 'sweeper', 'claims/backup', writePauseName];
+const ownFacts = [
+  ...ownNames,
+  snapshotPositionName,
+  'sweeper',
+  'claims/backup',
+  'claims/history',
+  'claims/scrub',
+  writePauseName,
+];
 
 function headOf(records: Buffer, offset: number): { length: number; commit: number } {
   const length = records.length - offset < recordHead ? 0 : records.readUInt32BE(offset);

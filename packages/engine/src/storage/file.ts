@@ -13,6 +13,7 @@ export class StoreDamage extends StoreError {}
 
 export const storeFile = (folder: string): string => join(folder, 'stak.mdb');
 
+/** Whether a folder has a store. */
 export const storeExists = (folder: string): boolean => existsSync(storeFile(folder));
 
 // A store, and a copy of it, is private to its owner.

@@ -27,7 +27,7 @@ export class TransferError extends Error {
 }
 
 /** A folder that has a folder for each bucket. */
-export const folderBuckets =
+const folderBuckets =
   (folder: string): Buckets =>
   name => {
     const root = resolve(folder, name);
@@ -61,9 +61,16 @@ export const folderBuckets =
   };
 
 /** A store in memory has no place for files. */
-export const noBuckets: Buckets = name => {
+const noBuckets: Buckets = name => {
   throw new TransferError(
     'S3NoSuchBucket',
     `The specified bucket does not exist: ${name}. The option 'buckets' names a folder for them`,
   );
 };
+
+/** The buckets of a store: by default in its folder. */
+export function bucketsOf(path: string, buckets: string | Buckets | undefined): Buckets {
+  if (typeof buckets === 'function') return buckets;
+  if (buckets !== undefined) return folderBuckets(buckets);
+  return path === ':memory:' ? noBuckets : folderBuckets(join(path, 'buckets'));
+}
