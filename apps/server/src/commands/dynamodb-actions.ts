@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import type { Engine } from '@stak/engine';
+import type { Engine, EngineOptions } from '@stak/engine';
+import { readBuckets } from '../buckets.ts';
 import { loadEnvFile, readBackupTarget, readDynamoConfig } from '../config.ts';
 import { readDemo, removeDemo, saveDemo } from '../demo-file.ts';
 import { isLoopback } from '../loopback.ts';
@@ -16,6 +17,7 @@ export type Flags = {
   allowOrigin?: unknown;
   to?: unknown;
   repair?: unknown;
+  buckets?: unknown;
 };
 
 // Responses that nobody reads: 64 of the largest, 16 MB each. A client that parses one does not read the next meanwhile.
@@ -31,7 +33,8 @@ export const actions = {
 async function serve(flags: Flags): Promise<void> {
   process.umask(0o077);
   const { host, port, path, allowOrigins } = readDynamoConfig(flags);
-  const engine = await open(path, true);
+  const buckets = readBuckets(flags.buckets === undefined ? undefined : readText('--buckets', flags.buckets));
+  const engine = await open(path, true, buckets);
   try {
     const { createHttpServer } = await import('@stak/engine');
     const { createReaderWatch } = await import('@stak/http');
@@ -134,13 +137,14 @@ async function backupOf() {
 }
 
 // A command that only reads does not create a store in a mistyped folder.
-async function open(path: string, create: boolean): Promise<Engine> {
+async function open(path: string, create: boolean, buckets?: EngineOptions['buckets']): Promise<Engine> {
   // Loaded late, so that usage errors are reported without waiting for the engine.
   const { createEngine } = await import('@stak/engine');
   const older = await backupOf();
   return createEngine({
     path: path === ':memory:' ? path : resolve(path),
     create,
+    ...(buckets !== undefined && { buckets }),
     ...(older && { history: { older } }),
   });
 }
