@@ -1,4 +1,4 @@
 import { register } from 'tsx/esm/api';
 
 register();
-await import('../src/scrub/scrub-thread.ts');
+await import('../src/store/scrub/scrub-thread.ts');

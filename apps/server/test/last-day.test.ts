@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createEngine, type Engine } from '@stak/engine';
 import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createScrubHost } from '../src/scrub/scrub-host.ts';
+import { createScrubHost } from '../src/store/scrub/scrub-host.ts';
 import { stakWith } from './command.ts';
 
 // What a store keeps of itself, without a backup.
