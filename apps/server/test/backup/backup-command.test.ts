@@ -95,7 +95,7 @@ describe('the settings', () => {
       keys: [{ id: 'b1' }],
       everyMs: 500,
       snapshotMs: 6 * 3_600_000,
-      keepMs: 7 * 24 * 3_600_000,
+      keepMs: 35 * 24 * 3_600_000,
     });
     expect(read({ STAK_BACKUP: 's3://b/p', STAK_AWS_REGION: 'eu-west-1' })).toMatchObject({
       location: { kind: 's3', bucket: 'b', prefix: 'p', region: 'eu-west-1' },

@@ -14,10 +14,13 @@ export function registerDynamoDb(cli: CAC): void {
     .option('--port <port>', 'Port to listen on; 0 picks a free one (default: 8000)')
     .option('--host <host>', 'Address to listen on (default: 127.0.0.1)')
     .option('--allow-origin <origin>', 'Allow web pages of this origin (default: none)')
+    .option('--buckets <place>', 'serve: a folder with buckets for exports and imports, or s3')
     .option('--to <folder>', 'backup: the folder to write to')
+    .option('--repair', 'check: put right what the history, the backup or the items can')
     .option('--json', 'check, stats: print JSON, as they always do')
     .example('stak dynamodb --port 8000 --path ./data')
     .example('stak dynamodb check --path ./data')
+    .example('stak dynamodb check --path ./data --repair')
     .example('stak dynamodb stats --path ./data')
     .example('stak dynamodb backup --path ./data --to ./backup')
     .action(async (name: string | undefined, flags: Flags) => {
