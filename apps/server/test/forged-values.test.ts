@@ -7,7 +7,7 @@ import type { AnyEntity, Attributes } from '@stak/table';
 import { tenant, tenantCount, user, userCount } from '@stak/tenants/tables';
 import { connection, delivery } from '@stak/webhooks/tables';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { importAccounts } from '../src/archive/import-account.ts';
+import { importAccounts } from '../src/store/archive/import-account.ts';
 import {
   allItems,
   everything,

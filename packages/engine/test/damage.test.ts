@@ -8,6 +8,7 @@ import { checkPages } from '../src/storage/file.ts';
 import { runDamage } from './damage/campaign.ts';
 import { createNotes, keyOf, noteOf, numbers, TableName } from './damage/store.ts';
 
+const pageBytes = 8192;
 const seeds = process.env.STAK_LONG_TESTS ? 10_000 : 90;
 
 async function storeOfNotes(): Promise<string> {
@@ -71,6 +72,54 @@ it('a page that is not read when a store is opened is named by its check', async
   writeSync(handle, Buffer.from([0xff, 0xff]), 0, 2, page * 8192 + 22);
   closeSync(handle);
   expect(engine.check()).toMatchObject({ problemCount: 1, problems: [{ kind: 'page', key: `${page}` }] });
+});
+
+// Each is a file that LMDB would read without a word.
+it.each<[string, string, (bytes: Buffer) => void]>([
+  [
+    'keys that are not in order',
+    'the keys are not in order',
+    bytes => {
+      const offsets = leafPages(bytes).at(-1)! * pageBytes + 24;
+      const [first, second] = [bytes.readUInt16LE(offsets), bytes.readUInt16LE(offsets + 2)];
+      bytes.writeUInt16LE(second, offsets);
+      bytes.writeUInt16LE(first, offsets + 2);
+    },
+  ],
+  [
+    'a page of a later state',
+    'the page is of a later state',
+    bytes => {
+      bytes.writeBigUInt64LE(1_000_000n, leafPages(bytes).at(-1)! * pageBytes + 8);
+    },
+  ],
+  [
+    'a page with the number of another',
+    'the page is another',
+    bytes => {
+      bytes.writeBigUInt64LE(3n, leafPages(bytes).at(-1)! * pageBytes);
+    },
+  ],
+  [
+    'a page that two others refer to',
+    'the page is used twice',
+    bytes => {
+      const [first, second] = leafPages(bytes) as [number, number];
+      // Where the parent of both says which page the second one is.
+      for (let at = 2 * pageBytes; at < bytes.length; at += pageBytes)
+        for (let n = 0; bytes.readUInt16LE(at + 18) === 1 && n < bytes.readUInt16LE(at + 20) / 2; n++) {
+          const node = at + 24 + bytes.readUInt16LE(at + 24 + 2 * n);
+          if (bytes.readUInt32LE(node) === second) bytes.writeUInt32LE(first, node);
+        }
+    },
+  ],
+])('%s are found', async (_, message, damage) => {
+  const file = join(await storeOfNotes(), 'stak.mdb');
+  expect(checkPages(file)).toEqual([]);
+  const bytes = readFileSync(file);
+  damage(bytes);
+  writeFileSync(file, bytes);
+  expect(checkPages(file).map(one => one.message)).toContain(message);
 });
 
 it('pages are verified while others write', async () => {

@@ -4,7 +4,7 @@ import { isImported, type Subscription, subscribe } from '@stak/streams';
 import { type ResultPage, type WriteStep, write } from '@stak/table';
 import { type Base, inSeconds, isoTime, type Origin } from './deps.ts';
 import * as limits from './limits.ts';
-import { type AuditEntry, auditEntry, auditOfUser } from './table.ts';
+import { type AuditEntry, auditEntry, auditOfUser } from './main-table.ts';
 import { accountsTable } from './tables.ts';
 
 // Who did what, and from where. `action` is like `key.created`; `target` is the id of the thing that was changed.

@@ -2,9 +2,9 @@ import { nameSchemas, pageQuery } from '@stak/http';
 import { isName } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
-import { roleNames } from './organisations/roles.ts';
+import { roleNames } from './roles.ts';
 import { planNames } from './plans.ts';
-import * as recovery from './recovery/limits.ts';
+import * as recovery from './people/credentials/limits.ts';
 
 // The domain of accounts that nobody signs in to: it receives no mail, and nobody can register it.
 export const organisationDomain = '@organisation.invalid';

@@ -2,8 +2,8 @@ import { seededRandom } from '@stak/kit';
 import { createStore } from '@stak/table';
 import { createAdversary } from '@stak/table/adversary';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { invitation, member, organisation } from '../src/access/tables.ts';
 import { invitationsPending } from '../src/organisations/limits.ts';
-import { invitation, member, organisation } from '../src/organisations/table.ts';
 import { type Engine, loseAnswer, overtake, type Serving, serve, tokenIn } from './open-accounts.ts';
 import { type Person, useOrganisation } from './organisations-fixture.ts';
 

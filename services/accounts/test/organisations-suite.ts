@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { member, organisation, organisationsOf } from '../src/access/tables.ts';
 import { authCacheMs } from '../src/limits.ts';
-import { member, organisation, organisationsOf } from '../src/organisations/table.ts';
-import { session as sessionItem } from '../src/table.ts';
+import { session as sessionItem } from '../src/main-table.ts';
 import { type Engine, loseAnswer, password, type Serving, serve } from './open-accounts.ts';
 import { type Person, useOrganisation } from './organisations-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { member, organisation } from '../src/organisations/table.ts';
-import { mailedToken } from '../src/recovery/table.ts';
+import { member, organisation } from '../src/access/tables.ts';
+import { mailedToken } from '../src/people/credentials/recovery-tables.ts';
 import {
   type Engine,
   loseAnswer,

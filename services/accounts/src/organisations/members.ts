@@ -1,16 +1,16 @@
 import { failedCondition, failedStep, is, ref, type WriteStep, write } from '@stak/table';
+import { type ApiKeys, endApiKeys } from '../access/api-keys.ts';
+import type { Memberships } from '../access/memberships.ts';
+import { invitation, member, membersOf, organisation } from '../access/tables.ts';
 import type { AuditRecord } from '../audit.ts';
 import { isoTime, sha256 } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
-import { requireFresh } from '../factors/factors.ts';
-import { type ApiKeys, endApiKeys } from '../keys/api-keys.ts';
+import { type Profile, profile } from '../main-table.ts';
+import { requireFresh } from '../people/factors/factors.ts';
+import { proveOwner, type Signed, type SignInDeps } from '../people/sign-in/sign-in.ts';
 import { type Plan, type PlanName, planOf } from '../plans.ts';
+import { type Role, roles } from '../roles.ts';
 import { settle } from '../settle.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
-import { type Profile, profile } from '../table.ts';
-import type { Memberships } from './memberships.ts';
-import { type Role, roles } from './roles.ts';
-import { invitation, member, membersOf, organisation } from './table.ts';
 
 export type OrganisationDeps = SignInDeps & {
   memberships: Memberships;

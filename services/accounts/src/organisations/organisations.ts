@@ -4,7 +4,7 @@ import { doneBy } from '../audit.ts';
 import type { Origin } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
 import { planOf, shownLimit } from '../plans.ts';
-import { type Browser, originOf } from '../sign-in/browser.ts';
+import { type Browser, originOf } from '../people/sessions/browser.ts';
 import {
   acceptInvitation,
   findInvited,
@@ -23,9 +23,9 @@ import {
   seatsOf,
   transferOwnership,
 } from './members.ts';
-import { type Role, roles } from './roles.ts';
+import { type Role, roles } from '../roles.ts';
 import { organisationRoutes as routes } from './routes.ts';
-import { type Invitation, organisation } from './table.ts';
+import { type Invitation, organisation } from '../access/tables.ts';
 
 type SignedIn = PrincipalOf<'session'>;
 type RequestPart = Parameters<typeof originOf>[0];

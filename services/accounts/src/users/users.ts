@@ -3,8 +3,8 @@ import { type Base, isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
 import type { PlanName } from '../plans.ts';
 import { emailSchema } from '../schema.ts';
-import { type Profile, profile } from '../table.ts';
-import type { Usage } from '../usage.ts';
+import { type Profile, profile } from '../main-table.ts';
+import type { Usage } from '../billing/usage.ts';
 import { explainLock, lockSteps, locks, type Unique, uniques } from './locks.ts';
 
 // A user as specified: with the month's usage, which is counted in separate items.
