@@ -10,8 +10,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   place: [
     'services/accounts/src/main-table.ts',
     'services/accounts/src/people/credentials/throttle.ts',
-    'apps/server/src/simulate',
-    'apps/server/src/commands/simulate-action.ts',
+    'apps/server/src/cli/simulate',
     'apps/server/test/simulate.test.ts',
     'apps/server/test/simulate-units.test.ts',
     'apps/server/test/scale-guide.test.ts',

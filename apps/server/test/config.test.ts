@@ -4,9 +4,9 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PlanName, plans } from '@stak/accounts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readServerConfig, serverVariables } from '../src/config.ts';
-import { findSpendLimit } from '../src/model-config.ts';
-import { parseSecretKey, readSecretKeys } from '../src/secrets.ts';
+import { readServerConfig, serverVariables } from '../src/config/config.ts';
+import { findSpendLimit } from '../src/config/model-config.ts';
+import { parseSecretKey, readSecretKeys } from '../src/config/secrets.ts';
 
 const goodKey = `k1:${Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64')}`;
 

@@ -19,12 +19,12 @@ import { tenant } from '@stak/tenants/tables';
 import { connection, connectionPointer, event, source } from '@stak/webhooks/tables';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { z } from 'zod';
-import { accountTables } from '../src/archive/account.ts';
-import { type Manifest, tagItem } from '../src/archive/format.ts';
-import { keyIn } from '../src/archive/import.ts';
-import { type AccountImport, importAccounts } from '../src/archive/import-account.ts';
-import { keepNames } from '../src/archive/keep.ts';
-import { designs } from '../src/designs.ts';
+import { accountTables } from '../src/store/archive/account.ts';
+import { type Manifest, tagItem } from '../src/store/archive/format.ts';
+import { keyIn } from '../src/store/archive/import.ts';
+import { type AccountImport, importAccounts } from '../src/store/archive/import-account.ts';
+import { keepNames } from '../src/store/archive/keep.ts';
+import { designs } from '../src/store/designs.ts';
 
 // An attacker has a download of their own account, rewrites it, and asks the operator to import it.
 

@@ -8,13 +8,13 @@ import type { AnyEntity } from '@stak/table';
 import { tenant } from '@stak/tenants/tables';
 import { connection, delivery, event, source } from '@stak/webhooks/tables';
 import { describe, expect, test, vi } from 'vitest';
-import { accountTables } from '../src/archive/account.ts';
-import { type Manifest, sealManifest } from '../src/archive/format.ts';
-import { importAccounts } from '../src/archive/import-account.ts';
-import { ruleOf } from '../src/archive/keep.ts';
-import { mentions } from '../src/archive/ownership.ts';
-import { importFrom } from '../src/commands/archive-actions.ts';
-import { designs } from '../src/designs.ts';
+import { importFrom } from '../src/cli/store/archive-actions.ts';
+import { accountTables } from '../src/store/archive/account.ts';
+import { type Manifest, sealManifest } from '../src/store/archive/format.ts';
+import { importAccounts } from '../src/store/archive/import-account.ts';
+import { ruleOf } from '../src/store/archive/keep.ts';
+import { mentions } from '../src/store/archive/ownership.ts';
+import { designs } from '../src/store/designs.ts';
 import {
   allItems,
   at,

@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 
 const email = 'ann@example.com';
 const password = 'seven green umbrellas';

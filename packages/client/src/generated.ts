@@ -260,6 +260,8 @@ export type EventStatusCounts = {
   rejected: number;
 };
 
+export type Feedback = { rating: 'good' | 'bad'; comment: string | null; rated_at: string };
+
 export type FieldError = {
   in: 'body' | 'query' | 'path' | 'header';
   pointer: string;
@@ -345,6 +347,8 @@ export type IcebergTable = {
 };
 
 export type IcebergTables = { identifiers: Array<IcebergIdentifier>; 'next-page-token': null };
+
+export type ImportedTextPart = { type: 'text'; text: string };
 
 export type Inbox = {
   title: string;
@@ -958,8 +962,8 @@ export type Turn = {
     | { role: 'assistant'; content: string | Array<TextPart | ToolCallPart | ToolResultPart> }
     | { role: 'tool'; content: Array<TextPart | ToolCallPart | ToolResultPart> }
   >;
-  feedback: { rating: 'good' | 'bad'; comment: string | null; rated_at: string } | null;
-  host_feedback: { rating: 'good' | 'bad'; comment: string | null; rated_at: string } | null;
+  feedback: Feedback | null;
+  host_feedback: Feedback | null;
 };
 
 export type Usage = {
@@ -1527,11 +1531,8 @@ export type ApiTypes = {
         user_id?: string;
         messages: Array<
           | { role: 'user' | 'system'; content: string }
-          | {
-              role: 'assistant';
-              content: string | Array<{ type: 'text'; text: string } | ToolCallPart | ToolResultPart>;
-            }
-          | { role: 'tool'; content: Array<{ type: 'text'; text: string } | ToolCallPart | ToolResultPart> }
+          | { role: 'assistant'; content: string | Array<ImportedTextPart | ToolCallPart | ToolResultPart> }
+          | { role: 'tool'; content: Array<ImportedTextPart | ToolCallPart | ToolResultPart> }
         >;
       };
     };

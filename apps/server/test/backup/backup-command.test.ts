@@ -5,10 +5,10 @@ import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
 import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createBackupHost } from '../../src/backup/backup-host.ts';
-import * as limits from '../../src/backup/limits.ts';
-import { readServerConfig } from '../../src/config.ts';
-import { startServer } from '../../src/server.ts';
+import { readServerConfig } from '../../src/config/config.ts';
+import { startServer } from '../../src/process/server.ts';
+import { createBackupHost } from '../../src/store/backup/backup-host.ts';
+import * as limits from '../../src/store/backup/limits.ts';
 import { killAll, stakWith, startWith } from '../command.ts';
 import { addressOf } from '../signed-in.ts';
 

@@ -53,16 +53,8 @@ export type ProviderDeps = Pick<Base, 'clock' | 'log'> & Pick<SkillDeps, 'outbou
 export type ChannelKind = {
   readonly credentials: z.ZodObject; // all of them secret
   // Called before credentials are stored, if a delivery does not show that its sender knows them.
-  checkOwner?(
-    service: ProviderDeps,
-    channelId: string,
-    secrets: Secrets,
-  ): Promise<Outcome>;
-  prove(
-    service: ProviderDeps,
-    delivery: Delivery,
-    secrets: Secrets,
-  ): Promise<boolean>;
+  checkOwner?(service: ProviderDeps, channelId: string, secrets: Secrets): Promise<Outcome>;
+  prove(service: ProviderDeps, delivery: Delivery, secrets: Secrets): Promise<boolean>;
   read(delivery: Delivery): Understood;
   // The handshake of a provider that sends a GET request first.
   greet?(query: Readonly<Record<string, string>>, secrets: Secrets): string | undefined;

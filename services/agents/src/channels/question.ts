@@ -5,7 +5,7 @@ import * as limits from '../limits.ts';
 import { pausedTurn } from '../main-table.ts';
 import { type ConversationKey, keyOfConversation } from '../state/lease.ts';
 import { type ApprovalItem, type Progress, readApprovals, readPaused } from '../state/paused.ts';
-import type { Outcome, Question, ProviderDeps } from './channel.ts';
+import type { Outcome, ProviderDeps, Question } from './channel.ts';
 import { openSecrets } from './secrets.ts';
 import type { ReplyAddress } from './send-reply.ts';
 

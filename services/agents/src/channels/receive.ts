@@ -5,7 +5,16 @@ import { is, isRefused, write } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { decide } from '../approvals/decisions.ts';
 import { createConversation } from '../conversations/conversations.ts';
-import { type Base, type ChannelDeps, type Entered, type Service, type StateDeps, secondsOf, ttlAfter, type SkillDeps } from '../deps.ts';
+import {
+  type Base,
+  type ChannelDeps,
+  type Entered,
+  type Service,
+  type SkillDeps,
+  type StateDeps,
+  secondsOf,
+  ttlAfter,
+} from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { message as messageItem, state } from '../main-table.ts';

@@ -2,13 +2,13 @@ import { Badge, Button, Card, Group, Select, Stack, Text, TextInput, Title } fro
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { ActionMenu } from '../../components/fields/action-menu.tsx';
-import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
 import { DataTable } from '../../components/data/data-table.tsx';
+import { More } from '../../components/data/pages.tsx';
+import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
-import { More } from '../../components/data/pages.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
+import { ActionMenu } from '../../components/fields/action-menu.tsx';
 import { client, session } from '../../queries/api.ts';
 import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
 import { permissionsKey, useMay } from '../../queries/permissions.ts';

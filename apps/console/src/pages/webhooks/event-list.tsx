@@ -6,13 +6,13 @@ import { IconDownload, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-rea
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { complain } from '../../components/feedback/complaint.ts';
 import { DataTable } from '../../components/data/data-table.tsx';
+import { complain } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loading } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
-import { saveFile } from '../../components/fields/saved-file.ts';
 import { TextLink } from '../../components/feedback/text-link.tsx';
+import { saveFile } from '../../components/fields/saved-file.ts';
 import { client } from '../../queries/api.ts';
 import { useLive } from '../../queries/live.ts';
 import { formatAgo, formatDuration, formatNumber, formatTime } from '../../text/format.ts';

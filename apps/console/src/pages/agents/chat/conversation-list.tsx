@@ -1,7 +1,7 @@
 import { Button, NavLink, Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { More, usePages } from '../../../components/data/pages.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { client } from '../../../queries/api.ts';
 import { useMay } from '../../../queries/permissions.ts';

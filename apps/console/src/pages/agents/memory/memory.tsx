@@ -1,6 +1,6 @@
 import { Card, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { More, usePages } from '../../../components/data/pages.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { TextLink } from '../../../components/feedback/text-link.tsx';
 import { client } from '../../../queries/api.ts';
 import { useUserChoices, useUsers } from '../../../queries/tenants.ts';

@@ -16,10 +16,10 @@ import { type ApiTypes, StakError } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
 import { complain, fieldComplaints } from '../../../components/feedback/complaint.ts';
-import { Confirm } from '../../../components/fields/confirm.tsx';
 import { Failure } from '../../../components/feedback/failure.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { PermittedFields } from '../../../components/feedback/permitted.tsx';
+import { Confirm } from '../../../components/fields/confirm.tsx';
 import { client } from '../../../queries/api.ts';
 import { portalKey } from '../../../queries/tenants.ts';
 
