@@ -1,9 +1,9 @@
 import * as dynamodb from '@aws-sdk/client-dynamodb';
 import * as streams from '@aws-sdk/client-dynamodb-streams';
 import { expect, onTestFinished, test } from 'vitest';
-import { inputShapes } from '../src/http/shapes.ts';
 import { createEngine } from '../src/index.ts';
 import { actions } from '../src/operations.ts';
+import { inputShapes } from '../src/validation/input-shapes.ts';
 import type { Operation } from '../src/validation/operations.ts';
 import type { Shape } from '../src/validation/shape.ts';
 import { call, hashTable, openEngine } from './engine-fixture.ts';

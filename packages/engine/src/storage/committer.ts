@@ -1,8 +1,8 @@
 import { DynamoError, internalError, storeFull } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { StreamChanges } from '../streams/stream-changes.ts';
 import { logKey, metaKey, sizeKey } from './keys.ts';
 import type { Store } from './store.ts';
+import type { StreamChanges } from './stream-changes.ts';
 
 // Group commit. Work that arrives while the journal is being flushed waits and shares the next transaction: under load
 // one flush acknowledges many writes, and without load a write does not wait. A piece of work decides first and writes

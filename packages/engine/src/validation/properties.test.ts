@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DynamoError } from '../errors.ts';
-import { deserialize } from '../http/deserialize.ts';
-import { inputShapes } from '../http/shapes.ts';
+import { deserialize } from './deserialize.ts';
+import { inputShapes } from './input-shapes.ts';
 import { type Operation, validators } from './operations.ts';
 import type { Shape } from './shape.ts';
 
