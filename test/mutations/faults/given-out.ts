@@ -67,7 +67,7 @@ export const givenOutFaults: readonly Fault[] = [
   },
   {
     name: 'calendar-of-deleted-user',
-    file: 'services/tasks/src/erasure.ts',
+    file: 'services/tasks/src/users/erasure.ts',
     before:
       '  if (found?.feed_hash !== undefined) await store.delete(feed, { feed_hash: found.feed_hash });\n',
     after: '',
