@@ -8,7 +8,7 @@ import { checkPages } from '../src/storage/file.ts';
 import { runDamage } from './damage/campaign.ts';
 import { createNotes, keyOf, noteOf, numbers, TableName } from './damage/store.ts';
 
-const seeds = process.env.STAK_LONG_TESTS ? 10_000 : 90;
+const seeds = process.env.STAK_LONG_TESTS ? 10_000 : 45;
 
 async function storeOfNotes(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'stak-damage-'));

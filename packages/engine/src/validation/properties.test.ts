@@ -81,7 +81,7 @@ it.each(operations)('%s survives any JSON', operation => {
       );
       attempt(() => validators[operation](deserialize(operation, json) as never));
     }),
-    { numRuns: 150 },
+    { numRuns: process.env.STAK_LONG_TESTS ? 150 : 40 },
   );
 });
 
@@ -90,7 +90,7 @@ it.each(operations)('%s survives any caller in the same process', operation => {
     fc.property(fc.oneof(junk, requestOf(inputShapes[operation])), input => {
       attempt(() => validators[operation](input as never));
     }),
-    { numRuns: 150 },
+    { numRuns: process.env.STAK_LONG_TESTS ? 150 : 40 },
   );
 });
 
