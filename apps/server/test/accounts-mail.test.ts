@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { createClient, StakError } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 
 async function open(variables: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), 'stak-mails-'));

@@ -5,9 +5,9 @@ import { createLogger, createSealer, systemClock } from '@stak/kit';
 import { createTables, type DynamoClient } from '@stak/table';
 import { todoAppData } from '@stak/tasks';
 import { expect } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { serverStreamsTable } from '../src/presence.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
+import { serverStreamsTable } from '../src/store/presence.ts';
 import { consumersBehind } from './consumers-behind.ts';
 
 export const newKeys = () => `k1:${randomBytes(32).toString('base64')}`;

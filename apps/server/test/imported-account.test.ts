@@ -6,9 +6,9 @@ import { pathToFileURL } from 'node:url';
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { importFrom } from '../src/commands/archive-actions.ts';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
+import { importFrom } from '../src/cli/store/archive-actions.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 import { mallory, ofMallory, writeArchive } from './forged-archive-fixture.ts';
 
 afterEach(() => {

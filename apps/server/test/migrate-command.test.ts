@@ -10,10 +10,10 @@ import { createLogger, systemClock } from '@stak/kit';
 import { listConsumers, readStatus } from '@stak/streams';
 import { createStore, createTables } from '@stak/table';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database.ts';
-import { designs } from '../src/designs.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
+import { openDatabase } from '../src/store/database.ts';
+import { designs } from '../src/store/designs.ts';
 import { killAll, type Run, runHere, stakWith, startWith } from './command.ts';
 import { untilPrinted } from './signed-in.ts';
 

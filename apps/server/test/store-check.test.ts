@@ -15,9 +15,9 @@ import { createAdversary } from '@stak/table/adversary';
 import { awsClient } from '@stak/table/aws';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
-import { retryWhileUnavailable, storeCheck } from '../src/store-check.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
+import { retryWhileUnavailable, storeCheck } from '../src/process/store-check.ts';
 import { startWith } from './command.ts';
 import { addressOf } from './signed-in.ts';
 

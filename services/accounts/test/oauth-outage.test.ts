@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { boundedFetch } from '../src/oauth/provider-client.ts';
+import { boundedFetch } from '../src/people/oauth/provider-client.ts';
 import type { Mood } from './loopback-stub.ts';
 import { openService, problemOf } from './service-stub.ts';
 import { openSocial, type Social } from './social-stub.ts';

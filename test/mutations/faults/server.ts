@@ -5,7 +5,7 @@ import type { Fault } from '../fault.ts';
 export const serverFaults: readonly Fault[] = [
   {
     name: 'http-metrics-token-any',
-    file: 'packages/http/src/system-endpoints.ts',
+    file: 'packages/http/src/serving/system-endpoints.ts',
     before: "isSame(bearerToken(header) ?? '', metrics.token)",
     after: 'bearerToken(header) !== undefined',
     why: 'Any token reads the metrics',
@@ -29,7 +29,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'http-key-abandoned-late',
-    file: 'packages/http/src/idempotency-table.ts',
+    file: 'packages/http/src/stores/idempotency-table.ts',
     before: "const options = { if: { attempt }, pattern: 'abandon keyed request' };",
     after: "const options = { pattern: 'abandon keyed request' };",
     why: 'An attempt that lost its key frees it for a third one',
@@ -37,7 +37,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'server-key-of-any-tenant',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: 'if (named === undefined || !principal.tenants.includes(named))',
     after: 'if (named === undefined)',
     why: 'A key for some tenants enters all of the account',
@@ -45,7 +45,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'http-tenant-not-entered',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: "if (tenant !== 'caller' && !isInPath(tenant)) return undefined;",
     after: "if (tenant !== 'caller') return undefined;",
     why: 'The tenant in the path is not entered',
@@ -53,7 +53,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'http-storage-not-admitted',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: "if (stores !== 'edit' && estimate !== 0)",
     after: "if (stores !== 'edit' && estimate)",
     why: 'What a request sends is taken for an edit of a full account',
@@ -61,7 +61,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'http-reaches-unchecked',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: "auth !== 'public' || /\\{(tenant_id|accountId)\\}/.test(path)",
     after: "auth !== 'public' && path !== ''",
     why: 'Public requests reach what an account set up before it verified its address',
@@ -69,7 +69,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'server-metrics-any-token',
-    file: 'apps/server/src/metrics-server.ts',
+    file: 'apps/server/src/process/metrics-server.ts',
     before:
       "expected === undefined || timingSafeEqual(digest(request.headers.authorization ?? ''), expected)",
     after: 'expected === undefined || request.headers.authorization !== undefined',
@@ -78,7 +78,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-of-any-account',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: "if (kind === 'account') return claims.accounts.has(id);",
     after: "if (kind === 'account') return true;",
     why: 'An archive brings items of other accounts',
@@ -89,7 +89,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-of-nobody',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: "if (!isOwned(ownerInArchive, table, item)) return refused('belongs to nobody in the archive');",
     after: '',
     why: 'An archive brings items that belong to nobody in it',
@@ -100,7 +100,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-of-any-tenant',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: ': claims.tenants.has(id);',
     after: ': true;',
     why: 'An archive brings items of other tenants',
@@ -111,7 +111,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-among-items-of-others',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: 'return taken === undefined ? {',
     after: 'return taken !== "" ? {',
     why: 'An archive places items among those of others',
@@ -122,7 +122,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-lock-of-another',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: "if (disagreesWithProfile(entity, values)) return refused('is not what the profile says');",
     after: '',
     why: 'An archive reserves the address of somebody else',
@@ -133,7 +133,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-mentions-others',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: 'if (foreign !== undefined)\n',
     after: 'if (foreign === "")\n',
     why: 'Items of an archive refer to things of others',
@@ -144,7 +144,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-of-claimed-tenant',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: 'return found !== undefined && !claims.accounts.has(found.account_id);',
     after: 'return false;',
     why: 'An archive claims a tenant that another account has',
@@ -155,7 +155,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-item-twice',
-    file: 'apps/server/src/archive/selection.ts',
+    file: 'apps/server/src/store/archive/selection.ts',
     before: 'else if (isTwice) refused.push(`${nameOf(table, item)} is there twice`);',
     after: '',
     why: 'An archive has an item twice, of which one was checked',
@@ -166,7 +166,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-keys-kept-unasked',
-    file: 'apps/server/src/archive/selection.ts',
+    file: 'apps/server/src/store/archive/selection.ts',
     before: 'rule !== undefined && keep.has(rule)',
     after: 'rule !== undefined',
     why: 'An archive brings keys and roles that nobody vouched for',
@@ -177,7 +177,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-other-type',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: 'if (odd !== undefined) return refused(`has ${odd} of another type`);',
     after: '',
     why: 'An archive brings items that the services cannot read',
@@ -188,7 +188,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-not-empty',
-    file: 'apps/server/src/archive/import.ts',
+    file: 'apps/server/src/store/archive/import.ts',
     before: 'if (Items.length > 0) throw new UsageError',
     after: 'if (Items.length > 1e9) throw new UsageError',
     why: 'An import of a whole store overwrites another one',

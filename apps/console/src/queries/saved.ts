@@ -1,7 +1,7 @@
 import { useLocalStorage } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { complain } from '../components/complaint.ts';
-import { offerUndo } from '../components/undo.tsx';
+import { complain } from '../components/feedback/complaint.ts';
+import { offerUndo } from '../components/feedback/undo.tsx';
 import { client } from './api.ts';
 import { useOrganisation } from './organisation.ts';
 

@@ -1,8 +1,8 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { fieldComplaints } from '../components/complaint.ts';
-import { Failure } from '../components/failure.tsx';
+import { fieldComplaints } from '../components/feedback/complaint.ts';
+import { Failure } from '../components/feedback/failure.tsx';
 import { client, session } from '../queries/api.ts';
 
 export default function NewOrganisation({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {

@@ -4,7 +4,7 @@ import { IconBuilding, IconCheck, IconPlus, IconSelector, IconUsers } from '@tab
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Suspense } from 'react';
-import { complain } from '../components/complaint.ts';
+import { complain } from '../components/feedback/complaint.ts';
 import { session } from '../queries/api.ts';
 import { useOrganisations } from '../queries/organisation.ts';
 import { lateComponent } from './late-module.tsx';

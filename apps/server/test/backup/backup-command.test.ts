@@ -5,10 +5,10 @@ import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
 import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createBackupHost } from '../../src/backup/backup-host.ts';
-import * as limits from '../../src/backup/limits.ts';
-import { readServerConfig } from '../../src/config.ts';
-import { startServer } from '../../src/server.ts';
+import { readServerConfig } from '../../src/config/config.ts';
+import { startServer } from '../../src/process/server.ts';
+import { createBackupHost } from '../../src/store/backup/backup-host.ts';
+import * as limits from '../../src/store/backup/limits.ts';
 import { killAll, stakWith, startWith } from '../command.ts';
 import { addressOf } from '../signed-in.ts';
 
@@ -95,7 +95,7 @@ describe('the settings', () => {
       keys: [{ id: 'b1' }],
       everyMs: 500,
       snapshotMs: 6 * 3_600_000,
-      keepMs: 7 * 24 * 3_600_000,
+      keepMs: 35 * 24 * 3_600_000,
     });
     expect(read({ STAK_BACKUP: 's3://b/p', STAK_AWS_REGION: 'eu-west-1' })).toMatchObject({
       location: { kind: 's3', bucket: 'b', prefix: 'p', region: 'eu-west-1' },

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createEngine } from '@stak/engine';
 import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
-import { createBackupHost } from '../../src/backup/backup-host.ts';
+import { createBackupHost } from '../../src/store/backup/backup-host.ts';
 import { operationOf, requestOf, type Told, writersPerProcess } from './crash-model.ts';
 
 // A process that writes to a store and ships its backup, until it is killed. It tells its parent what was acknowledged,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { createEngine } from '@stak/engine';
 import { seededRandom } from '@stak/kit';
 import { folderObjects } from '@stak/lake/maintenance';
-import { planRestore, restoreBackup } from '../../src/backup/restore.ts';
+import { planRestore, restoreBackup } from '../../src/store/backup/restore.ts';
 import { silent } from './backup-fixture.ts';
 import { createTables, readLast, type Told, verify, writersPerProcess } from './crash-model.ts';
 

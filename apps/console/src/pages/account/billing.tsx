@@ -2,8 +2,8 @@ import { Alert, Badge, Button, Card, Group, Progress, SimpleGrid, Stack, Text, T
 import { StakError } from '@stak/client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { complain } from '../../components/complaint.ts';
-import { Loaded } from '../../components/loaded.tsx';
+import { complain } from '../../components/feedback/complaint.ts';
+import { Loaded } from '../../components/feedback/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { withCapital } from '../../text/capital.ts';

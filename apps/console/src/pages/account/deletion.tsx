@@ -2,8 +2,8 @@ import { Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/cor
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
 import { session } from '../../queries/api.ts';
 import { useOrganisation } from '../../queries/organisation.ts';
 import { useAuditDownload } from './audit.tsx';

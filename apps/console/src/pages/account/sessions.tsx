@@ -1,10 +1,10 @@
 import { Badge, Button, Card, Group, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { complain } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { DataTable } from '../../components/data-table.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { complain } from '../../components/feedback/complaint.ts';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
 import { client, session } from '../../queries/api.ts';
 import { viaText } from '../../text/action-text.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';

@@ -2,7 +2,7 @@ import { Button, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { StakError } from '@stak/client';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
 import { client, messageOf, session } from '../../queries/api.ts';
 import { canUsePasskeys } from '../../queries/passkey.ts';
 import { useMe } from './profile.tsx';

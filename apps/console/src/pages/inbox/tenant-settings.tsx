@@ -3,10 +3,10 @@ import { notifications } from '@mantine/notifications';
 import { StakError } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { PermittedFields } from '../../components/permitted.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { PermittedFields } from '../../components/feedback/permitted.tsx';
 import { client } from '../../queries/api.ts';
 
 const nobodySaid = { data: { title: '', ttl: undefined, version: 0 }, etag: undefined };

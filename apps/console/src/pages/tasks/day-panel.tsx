@@ -2,8 +2,8 @@ import { Button, Card, Checkbox, Group, Stack, Text, TextInput, Title } from '@m
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { Permitted } from '../../components/permitted.tsx';
+import { complain } from '../../components/feedback/complaint.ts';
+import { Permitted } from '../../components/feedback/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { formatDay } from '../../text/days.ts';

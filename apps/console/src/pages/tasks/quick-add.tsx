@@ -3,7 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { complain } from '../../components/complaint.ts';
+import { complain } from '../../components/feedback/complaint.ts';
 import { client } from '../../queries/api.ts';
 import { formatDay } from '../../text/days.ts';
 import { describeRule, parseQuickTask, type QuickTask } from './quick-task.ts';

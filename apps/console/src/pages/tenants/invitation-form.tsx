@@ -1,8 +1,8 @@
 import { Button, Group, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
 import { invitationsKey, type User } from '../../queries/tenants.ts';
 import { type MadeInvitation, invite as sendInvitation } from './invite.ts';
 import { NoPortal } from './no-portal.tsx';

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { complain } from '../../components/complaint.ts';
-import { Permitted } from '../../components/permitted.tsx';
+import { complain } from '../../components/feedback/complaint.ts';
+import { Permitted } from '../../components/feedback/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { portalKey, settingsKey, usePortal } from '../../queries/tenants.ts';
 

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { complain } from '../../components/complaint.ts';
+import { complain } from '../../components/feedback/complaint.ts';
 import { client } from '../../queries/api.ts';
 import { settingsKey } from '../../queries/tenants.ts';
 import { skillsKey } from '../agents/queries.ts';

@@ -15,7 +15,7 @@ import {
 import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { Permitted, PermittedFields } from '../../components/permitted.tsx';
+import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
 import { client } from '../../queries/api.ts';
 import { PromptTrial } from './prompt-trial.tsx';
 import { draftOf, type Settings, type SettingsDraft } from './settings-draft.ts';

@@ -1,9 +1,9 @@
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Loaded } from '../../components/loaded.tsx';
-import { SaveFailure } from '../../components/save-failure.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { SaveFailure } from '../../components/feedback/save-failure.tsx';
 import { client } from '../../queries/api.ts';
 import { settingsKey, useSettings } from '../../queries/tenants.ts';
 import { patchOf, type Settings, type SettingsDraft } from './settings-draft.ts';

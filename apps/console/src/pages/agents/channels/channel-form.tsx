@@ -1,8 +1,8 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { fieldComplaints } from '../../../components/complaint.ts';
-import { Failure } from '../../../components/failure.tsx';
+import { fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { Failure } from '../../../components/feedback/failure.tsx';
 import { client } from '../../../queries/api.ts';
 import { channelsKey } from '../queries.ts';
 import { type ChannelType, channelKinds, channelNames, channelTypes } from './channel-kinds.ts';

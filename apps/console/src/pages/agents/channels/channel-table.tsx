@@ -1,11 +1,11 @@
 import { Group, Modal, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ActionMenu } from '../../../components/action-menu.tsx';
-import { complain } from '../../../components/complaint.ts';
-import { CopyIcon } from '../../../components/copy.tsx';
-import { DataTable } from '../../../components/data-table.tsx';
-import { StatusBadge } from '../../../components/status-badge.tsx';
+import { DataTable } from '../../../components/data/data-table.tsx';
+import { StatusBadge } from '../../../components/data/status-badge.tsx';
+import { complain } from '../../../components/feedback/complaint.ts';
+import { ActionMenu } from '../../../components/fields/action-menu.tsx';
+import { CopyIcon } from '../../../components/fields/copy.tsx';
 import { client } from '../../../queries/api.ts';
 import { channelsKey } from '../queries.ts';
 import { channelNames, isChannelType, webhookAddress } from './channel-kinds.ts';

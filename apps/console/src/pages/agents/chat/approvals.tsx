@@ -1,8 +1,8 @@
 import { Button, Card, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure } from '../../../components/failure.tsx';
-import { PermittedFields } from '../../../components/permitted.tsx';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import { client } from '../../../queries/api.ts';
 import { formatTime } from '../../../text/format.ts';
 import { type Approval, approvalsKey, type ConversationPath, turnsKey } from '../queries.ts';

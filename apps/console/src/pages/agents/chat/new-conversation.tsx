@@ -1,7 +1,7 @@
 import { Select, Stack, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure } from '../../../components/failure.tsx';
+import { Failure } from '../../../components/feedback/failure.tsx';
 import { client } from '../../../queries/api.ts';
 import { usersQuery, useUserChoices } from '../../../queries/tenants.ts';
 import { conversationsKey } from '../queries.ts';

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Text, TextInput } from '@mantine/core';
 import { IconThumbDown, IconThumbUp } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { complain } from '../../../components/complaint.ts';
+import { complain } from '../../../components/feedback/complaint.ts';
 import { client } from '../../../queries/api.ts';
 import { useMay } from '../../../queries/permissions.ts';
 import { type ConversationPath, type Turn, turnsKey } from '../queries.ts';

@@ -2,10 +2,10 @@ import { Button, Card, Group, Stack, Switch, Text, Textarea, Title } from '@mant
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { Confirm } from '../../../components/confirm.tsx';
-import { Failure } from '../../../components/failure.tsx';
-import { Loaded } from '../../../components/loaded.tsx';
-import { PermittedFields } from '../../../components/permitted.tsx';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
+import { Confirm } from '../../../components/fields/confirm.tsx';
 import { client } from '../../../queries/api.ts';
 import { memoryKey } from '../queries.ts';
 

@@ -1,8 +1,8 @@
 import { Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure } from '../../../components/failure.tsx';
-import { JsonField } from '../../../components/json-field.tsx';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { JsonField } from '../../../components/fields/json-field.tsx';
 import { client } from '../../../queries/api.ts';
 import { formatDuration } from '../../../text/format.ts';
 import { type FilledSkill, parseObject } from './skill-draft.ts';

@@ -14,9 +14,9 @@ import {
 import { notifications } from '@mantine/notifications';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
-import { fieldComplaints } from '../../../components/complaint.ts';
-import { PermittedFields } from '../../../components/permitted.tsx';
-import { SaveFailure } from '../../../components/save-failure.tsx';
+import { fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
+import { SaveFailure } from '../../../components/feedback/save-failure.tsx';
 import { client } from '../../../queries/api.ts';
 import type { Settings } from '../settings-draft.ts';
 

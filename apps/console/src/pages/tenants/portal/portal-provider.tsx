@@ -15,11 +15,11 @@ import { notifications } from '@mantine/notifications';
 import { type ApiTypes, StakError } from '@stak/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { FormEvent } from 'react';
-import { complain, fieldComplaints } from '../../../components/complaint.ts';
-import { Confirm } from '../../../components/confirm.tsx';
-import { Failure } from '../../../components/failure.tsx';
-import { Loaded } from '../../../components/loaded.tsx';
-import { PermittedFields } from '../../../components/permitted.tsx';
+import { complain, fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
+import { Confirm } from '../../../components/fields/confirm.tsx';
 import { client } from '../../../queries/api.ts';
 import { portalKey } from '../../../queries/tenants.ts';
 
