@@ -9,7 +9,7 @@ import { runDamage } from './damage/campaign.ts';
 import { createNotes, keyOf, noteOf, numbers, TableName } from './damage/store.ts';
 
 const pageBytes = 8192;
-const seeds = process.env.STAK_LONG_TESTS ? 10_000 : 100;
+const seeds = process.env.STAK_LONG_TESTS ? 10_000 : 50;
 
 async function storeOfNotes(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'stak-damage-'));

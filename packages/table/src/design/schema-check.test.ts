@@ -81,9 +81,9 @@ describe('compileChecks', () => {
         const result = fields[field as keyof typeof fields].safeParse(input);
         expect(result.success && result.data, field).toStrictEqual(input);
       }),
-      { numRuns: 20_000 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 20_000 : 6_000 },
     );
-    expect(accepted).toBeGreaterThan(300);
+    expect(accepted).toBeGreaterThan(40);
   });
 
   it.each([

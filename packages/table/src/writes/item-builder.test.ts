@@ -93,9 +93,9 @@ describe('the builder of an entity', () => {
           if (!(item instanceof Error)) made += 1;
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 3000 : 800 },
     );
-    expect(made).toBeGreaterThan(100);
+    expect(made).toBeGreaterThan(8);
   });
 
   it('leaves to Zod what only Zod knows, and an attribute that is the key of two indexes', () => {
