@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { submitHandler } from './submit-handler.ts';
 
 type Props = {
   isOpen: boolean;
@@ -17,13 +18,12 @@ export function Prompt({ isOpen, title, label, taken, onClose, onSubmit }: Props
     setName('');
     onClose();
   };
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get('text') ?? '').trim();
-    if (text === '') return;
-    onSubmit(text);
+  const submit = submitHandler(text => {
+    const chosen = text('text').trim();
+    if (chosen === '') return;
+    onSubmit(chosen);
     close();
-  };
+  });
   return (
     <Modal opened={isOpen} onClose={close} title={title}>
       <form onSubmit={submit}>

@@ -1,7 +1,7 @@
+import { useSubmit } from '../../queries/actions.ts';
 import './lake.css';
 import { Alert, Button, Group, Kbd, Stack, Text } from '@mantine/core';
 import { IconPlayerPlay } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { isWithoutLake, LakeFailure } from '../../components/feedback/lake-failure.tsx';
@@ -28,7 +28,7 @@ export default function SqlBox() {
   const { sql: inAddress } = route.useSearch();
   const navigate = route.useNavigate();
   const [sql, setSql] = useState(inAddress ?? examples[0]!.sql);
-  const query = useMutation({ mutationFn: ask });
+  const query = useSubmit(ask);
   const status = useLakeStatus();
   const tables = useMemo(
     () =>
