@@ -6,6 +6,7 @@ import { isLoopback } from '../../config/loopback.ts';
 import { copySecretKey, refuseOtherKey } from '../../config/secrets.ts';
 import { readDemo, removeDemo, saveDemo } from '../../http/demo-file.ts';
 import { untilStopped } from '../../process/signals.ts';
+import { readBuckets } from '../../store/buckets.ts';
 import type { FlagsOf } from '../action.ts';
 import { note } from '../print.ts';
 import type { options } from './dynamodb.ts';
