@@ -47,6 +47,7 @@ const commit = givenCommit || readCommit();
 const programs = [
   './src/backup/backup-thread.ts',
   './src/lake-thread.ts',
+  '../../packages/engine/src/vectors/vector-thread.mjs',
   '../../packages/sandbox/src/sandbox-thread.mjs',
   '../../services/lake/src/duckdb/duck-process.mjs',
   '../../services/lake/src/duckdb/memory-watch-thread.mjs',

@@ -30,6 +30,7 @@ import { changeSize, type LazyRecord } from './streams/records.ts';
 import { resumeMaintenance } from './tables/maintenance.ts';
 import { sweepExpired } from './ttl-sweeper.ts';
 import type { GetRecordsInput } from './validation/streams.ts';
+import { createVectors } from './vectors/upkeep.ts';
 import { nativeView, wireView } from './views.ts';
 
 /** Options of `createEngine`. Only `path` is required. */
@@ -55,6 +56,8 @@ export type EngineOptions = {
   // every second, or ten times a second if processes cannot notify each other.
   pollIntervalMs?: number;
   journal?: JournalSettings;
+  // Memory for what searches of large vector indexes read often; the system gives it when it is used. 128 MiB by default.
+  vectorCacheBytes?: number;
   // Called with the partition that each call consumes units of, to find the hottest ones. Scans have none.
   onUsage?(usage: PartitionUsage): void;
   // Called when background work fails. By default, failures are process warnings.
@@ -95,10 +98,11 @@ export async function createEngine(options: EngineOptions) {
   const committer = createCommitter(
     store,
     {
-      committed(changes, appended) {
+      committed(changes, appended, vectors) {
         if (appended) recentRecords.add(appended);
         hub.notify(changes);
         peers.notifyCommit(changes);
+        for (const partition of vectors) context.vectors.look(partition);
       },
       aborted() {
         catalog.forget();
@@ -123,6 +127,9 @@ export async function createEngine(options: EngineOptions) {
     streamShards: options.streamShards ?? 1,
     onUsage: options.onUsage,
     background: jobs.start,
+    get vectors() {
+      return vectors;
+    },
   };
   const hub = createStreamHub(context, {
     pollMs: () => options.pollIntervalMs ?? (peers.id === undefined ? 100 : 1000),
@@ -135,6 +142,8 @@ export async function createEngine(options: EngineOptions) {
     ...events,
     onCommit: hub.look,
   });
+  const claim = createClaims(context, peers);
+  const vectors = createVectors(context, { cacheBytes: options.vectorCacheBytes, claim, isReader: readOnly });
   if (!readOnly && !pause.read()) resumeMaintenance(context);
 
   const prepared = createPrepared(context, answerPrepared);
@@ -205,8 +214,6 @@ export async function createEngine(options: EngineOptions) {
     } while (chunk === sweepChunk && !closing.signal.aborted);
     return removed;
   }
-
-  const claim = createClaims(context, peers);
 
   // Also resumes what another process left unfinished when it was killed.
   function maintain(): void {

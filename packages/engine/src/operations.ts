@@ -33,6 +33,7 @@ import { putItem } from './actions/put-item.ts';
 import { query } from './actions/query.ts';
 import { deleteResourcePolicy, getResourcePolicy, putResourcePolicy } from './actions/resource-policies.ts';
 import { scan } from './actions/scan.ts';
+import { searchVectors } from './actions/search-vectors.ts';
 import { tagResource } from './actions/tag-resource.ts';
 import { transactGetItems } from './actions/transact-get-items.ts';
 import { transactWriteItems } from './actions/transact-write-items.ts';
@@ -59,6 +60,7 @@ export const actions = {
   PutItem: putItem,
   Query: query,
   Scan: scan,
+  SearchVectors: searchVectors,
   TransactGetItems: transactGetItems,
   TransactWriteItems: transactWriteItems,
   UpdateItem: updateItem,
@@ -104,7 +106,6 @@ export const actions = {
   PutResourcePolicy: putResourcePolicy,
   RestoreTableFromBackup: unsupported.restoreTableFromBackup,
   RestoreTableToPointInTime: unsupported.restoreTableToPointInTime,
-  SearchVectors: unsupported.searchVectors,
   StartBulkPutItems: unsupported.startBulkPutItems,
   TagResource: tagResource,
   UntagResource: untagResource,

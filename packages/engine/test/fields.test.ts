@@ -29,7 +29,6 @@ const refusedOperations: { [O in Operation]?: string } = {
   ImportTable: 'LimitExceededException',
   RestoreTableFromBackup: 'BackupNotFoundException',
   RestoreTableToPointInTime: 'PointInTimeRecoveryUnavailableException',
-  SearchVectors: 'ValidationException',
   StartBulkPutItems: 'LimitExceededException',
   UpdateGlobalTable: 'ValidationException',
   UpdateGlobalTableSettings: 'GlobalTableNotFoundException',
@@ -117,7 +116,6 @@ const inputs: Record<string, object> = {
   },
   RestoreTableFromBackup: { TargetTableName: 'restored', BackupArn: arn },
   RestoreTableToPointInTime: { SourceTableName: 'notes', TargetTableName: 'restored' },
-  SearchVectors: { TableName: 'notes', IndexName: 'byMeaning', SearchVector: [{ N: '1' }], TopK: 1 },
   StartBulkPutItems: { TableName: 'notes', InputS3Configuration: { S3Bucket: 'bucket' } },
   UpdateGlobalTable: { GlobalTableName, ReplicaUpdates: [] },
   UpdateGlobalTableSettings: { GlobalTableName },
@@ -132,13 +130,11 @@ test.each(Object.entries(refusedOperations))('%s is refused with a %s', async (o
 });
 
 const refusedFields: [string, Operation, object][] = [
-  ['VectorIndexes', 'CreateTable', { VectorIndexes: [{ IndexName: 'byMeaning' }] }],
   ['GlobalTableSourceArn', 'CreateTable', { GlobalTableSourceArn: arn }],
   ['GlobalTableSettingsReplicationMode', 'CreateTable', { GlobalTableSettingsReplicationMode: 'ENABLED' }],
   ['ReplicaUpdates', 'UpdateTable', { ReplicaUpdates: [{ Create: { RegionName: 'eu-west-1' } }] }],
   ['MultiRegionConsistency', 'UpdateTable', { MultiRegionConsistency: 'STRONG' }],
   ['GlobalTableWitnessUpdates', 'UpdateTable', { GlobalTableWitnessUpdates: [{}] }],
-  ['VectorIndexUpdates', 'UpdateTable', { VectorIndexUpdates: [{ Delete: { IndexName: 'byMeaning' } }] }],
 ];
 
 test.each(refusedFields)('%s of %s is refused by name', async (field, operation, more) => {

@@ -4,9 +4,9 @@ import { parseArn } from '../tables/arns.ts';
 import * as unsupported from '../validation/unsupported.ts';
 import { backedUpTable } from './continuous-backups.ts';
 
-// The engine backs up whole stores (`engine.backup`), reads no buckets, has one region and no vector indexes. Requests
-// for backups, exports, imports, bulk operations, vector searches or global tables get DynamoDB's error for a missing
-// resource, which callers can handle; lists are empty.
+// The engine backs up whole stores (`engine.backup`), reads no buckets, has one region. Requests for backups, exports,
+// imports, bulk operations or global tables get DynamoDB's error for a missing resource, which callers can handle; lists
+// are empty.
 
 export function createBackup(context: Context, input: unsupported.CreateBackupInput): never {
   unsupported.validateCreateBackup(input);
@@ -102,13 +102,6 @@ export function startBulkPutItems(context: Context, input: unsupported.StartBulk
 export function findBulkOperation(_: Context, input: unsupported.BulkOperationInput): never {
   unsupported.validateBulkOperation(input);
   throw resourceNotFound(`Requested resource not found: Bulk operation: ${input.BulkOperationArn}`);
-}
-
-// No table has a vector index.
-export function searchVectors(context: Context, input: unsupported.SearchVectorsInput): never {
-  unsupported.validateSearchVectors(input);
-  context.catalog.get(input.TableName);
-  throw validationError(`The table does not have the specified index: ${input.IndexName}`);
 }
 
 // CreateGlobalTable and UpdateGlobalTable, of the version that AWS has deprecated.

@@ -7,6 +7,7 @@ import type { Operation } from '../validation/operations.ts';
 import { putItemShape } from '../validation/put-item.ts';
 import { queryShape } from '../validation/query.ts';
 import { scanShape } from '../validation/scan.ts';
+import { searchVectorsShape } from '../validation/search-vectors.ts';
 import type { StructureShape } from '../validation/shape.ts';
 import {
   batchExecuteStatementShape,
@@ -58,7 +59,6 @@ import {
   replicaScalingShape,
   restoreBackupShape,
   restoreTimeShape,
-  searchVectorsShape,
   startBulkPutItemsShape,
 } from '../validation/unsupported.ts';
 import { updateItemShape } from '../validation/update-item.ts';

@@ -6,6 +6,7 @@ import { validateGetItem } from './get-item.ts';
 import { validatePutItem } from './put-item.ts';
 import { validateQuery } from './query.ts';
 import { validateScan } from './scan.ts';
+import { validateSearchVectors } from './search-vectors.ts';
 import {
   validateBatchExecuteStatement,
   validateExecuteStatement,
@@ -50,7 +51,6 @@ import {
   validateReplicaScaling,
   validateRestoreBackup,
   validateRestoreTime,
-  validateSearchVectors,
   validateStartBulkPutItems,
 } from './unsupported.ts';
 import { validateUpdateItem } from './update-item.ts';

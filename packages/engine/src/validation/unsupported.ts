@@ -1,8 +1,6 @@
 import { checkConstraints } from './constraints.ts';
-import * as members from './members.ts';
 import {
   integer,
-  list,
   long,
   oneOf,
   required,
@@ -10,11 +8,10 @@ import {
   string,
   structure,
   type TypeOf,
-  value,
 } from './shape.ts';
-import { indexName, resolveTableArn, tableName } from './table-name.ts';
+import { resolveTableArn, tableName } from './table-name.ts';
 
-// Backups, restores, exports, imports, bulk operations, vector searches and global tables: only what is needed to refuse
+// Backups, restores, exports, imports, bulk operations and global tables: only what is needed to refuse
 // them with the right error, and all that lists of them take.
 
 const arn = required(string({ min: 37, max: 1024 }));
@@ -82,17 +79,6 @@ export const startBulkPutItemsShape = structure('StartBulkPutItemsInput', {
 export const bulkOperationShape = structure('BulkOperationInput', {
   BulkOperationArn: required(string({ min: 1, max: 1024 })),
 });
-export const searchVectorsShape = structure('SearchVectorsInput', {
-  TableName: tableName,
-  IndexName: required(indexName),
-  SearchVector: required(list(value, 1)),
-  TopK: required(integer(1)),
-  ReturnConsumedCapacity: members.returnConsumedCapacity,
-  SearchConditionExpression: members.expression,
-  ProjectionExpression: members.expression,
-  ExpressionAttributeNames: members.attributeNames,
-  ExpressionAttributeValues: members.attributeValues,
-});
 
 export type CreateBackupInput = TypeOf<typeof createBackupShape>;
 export type BackupArnInput = TypeOf<typeof backupArnShape>;
@@ -105,7 +91,6 @@ export type GlobalTableInput = TypeOf<typeof globalTableShape>;
 export type ReplicaScalingInput = TypeOf<typeof replicaScalingShape>;
 export type StartBulkPutItemsInput = TypeOf<typeof startBulkPutItemsShape>;
 export type BulkOperationInput = TypeOf<typeof bulkOperationShape>;
-export type SearchVectorsInput = TypeOf<typeof searchVectorsShape>;
 
 const validatorOf =
   (shape: StructureShape) =>
@@ -131,4 +116,3 @@ export const validateListGlobalTables = validatorOf(listGlobalTablesShape);
 export const validateListBulkOperations = validatorOf(listBulkOperationsShape);
 export const validateStartBulkPutItems = validatorOf(startBulkPutItemsShape);
 export const validateBulkOperation = validatorOf(bulkOperationShape);
-export const validateSearchVectors = validatorOf(searchVectorsShape);
