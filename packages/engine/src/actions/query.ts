@@ -20,7 +20,7 @@ export function query<T>(context: Context, input: QueryInput, view: View<T>) {
   const { keyCondition, filter, projection } = bindQuery(input);
   beginRead(context, input.ConsistentRead);
   const table = context.catalog.get(input.TableName);
-  const index = findIndex(table, input);
+  const index = findIndex(table, input, 'Query');
   if (input.ExclusiveStartKey) checkStartKey(table, index, input.ExclusiveStartKey);
   const keys = (index ?? table).keys;
   const key = resolveKeyCondition(keyCondition, keys);

@@ -17,7 +17,7 @@ export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
   assertAllUsed(scope);
   beginRead(context, input.ConsistentRead);
   const table = context.catalog.get(input.TableName);
-  const index = findIndex(table, input);
+  const index = findIndex(table, input, 'Scan');
   if (input.ExclusiveStartKey) checkStartKey(table, index, input.ExclusiveStartKey);
   const owns = segmentOf(input);
   if (owns && input.ExclusiveStartKey) checkSegment(input, table, input.ExclusiveStartKey, owns);

@@ -2,7 +2,7 @@ import { readUnits, readUsage, type Usage } from '../capacity.ts';
 import { validationError } from '../errors.ts';
 import { type Projection, projectionOf } from '../expressions/projection.ts';
 import { after, indexKey, itemKey, type KeyRange } from '../storage/keys.ts';
-import type { Index, Table } from '../storage/table.ts';
+import { type Index, type Table, vectorsOf } from '../storage/table.ts';
 import { projectedNames } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 import type { Page } from './page.ts';
@@ -11,9 +11,15 @@ import type { Page } from './page.ts';
 
 type ReadInput = { IndexName?: string; Select?: string; ConsistentRead?: boolean };
 
-export function findIndex(table: Table, { IndexName: name, ConsistentRead }: ReadInput): Index | undefined {
+export function findIndex(
+  table: Table,
+  { IndexName: name, ConsistentRead }: ReadInput,
+  operation: 'Query' | 'Scan',
+): Index | undefined {
   if (name === undefined) return undefined;
   const index = table.indexes.find(candidate => candidate.name === name);
+  if (!index && vectorsOf(table).some(candidate => candidate.name === name))
+    throw validationError(`${operation} operation not supported on this index type`);
   if (!index) throw validationError(`The table does not have the specified index: ${name}`);
   if (index.status === 'CREATING') {
     throw validationError(`Cannot read from backfilling global secondary index: ${name}`);

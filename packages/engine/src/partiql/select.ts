@@ -10,7 +10,7 @@ import { findIndex, pageUsage, resumeAfter, type Visibility, visibleThrough } fr
 import * as limits from '../limits.ts';
 import { decodeItem, gatherEach } from '../storage/codec.ts';
 import type { Decode } from '../storage/store.ts';
-import type { Index, Table } from '../storage/table.ts';
+import { type Index, type Table, vectorsOf } from '../storage/table.ts';
 import { projectedNames } from '../storage/writer.ts';
 import { invalid } from '../validation/attribute-values.ts';
 import { checkStartKey } from '../validation/start-key.ts';
@@ -91,12 +91,14 @@ function readRanges<T>(
 
 function indexOf(table: Table, { source }: BoundSelect, { ConsistentRead }: ReadOptions): Index | undefined {
   if (source.index === undefined) return undefined;
+  if (vectorsOf(table).some(candidate => candidate.name === source.index))
+    throw validationError('Scan operation not supported on this index type');
   const index = table.indexes.find(candidate => candidate.name === source.index);
   if (!index) throw validationError('The table does not have the specified index');
   if (ConsistentRead && index.kind === 'global') {
     throw validationError('Strongly consistent read is not supported on Global Secondary Indexes');
   }
-  return findIndex(table, { IndexName: source.index });
+  return findIndex(table, { IndexName: source.index }, 'Scan');
 }
 
 function isHidden(table: Table, index: Index | undefined): (path: Path) => boolean {

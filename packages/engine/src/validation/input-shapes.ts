@@ -22,6 +22,7 @@ import type { Operation } from './operations.ts';
 import { putItemShape } from './put-item.ts';
 import { queryShape } from './query.ts';
 import { scanShape } from './scan.ts';
+import { searchVectorsShape } from './search-vectors.ts';
 import type { StructureShape } from './shape.ts';
 import { batchExecuteStatementShape, executeStatementShape, executeTransactionShape } from './statements.ts';
 import { describeStreamShape, getRecordsShape, getShardIteratorShape, listStreamsShape } from './streams.ts';
@@ -53,7 +54,6 @@ import {
   listBulkOperationsShape,
   listGlobalTablesShape,
   replicaScalingShape,
-  searchVectorsShape,
   startBulkPutItemsShape,
 } from './unsupported.ts';
 import { updateItemShape } from './update-item.ts';
