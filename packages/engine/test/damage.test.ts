@@ -162,7 +162,7 @@ it.each<[string, string, (bytes: Buffer) => void]>([
         }
     },
   ],
-])('%s are found', async (_, message, damage) => {
+])('a check finds %s', async (_, message, damage) => {
   const file = join(await storeOfNotes(), 'stak.mdb');
   expect(checkPages(file)).toEqual([]);
   const bytes = readFileSync(file);
