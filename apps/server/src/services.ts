@@ -78,6 +78,7 @@ export type ComposeDeps = {
     | 'dueShards'
   >;
   passwordCost?: AccountsDeps['passwordCost'];
+  outbound?: Outbound; // instead of the network
   system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
   // Without it, nothing is captured. With `wake`, a separate thread captures and maintains it.
   lake?: Pick<LakeDeps, 'objects' | 'scratch' | 'client' | 'source'> & { wake?(): void };
@@ -118,8 +119,9 @@ export type OpenServices = {
 export function openServices(deps: ComposeDeps): OpenServices {
   const { cursors, config } = deps;
   const services = {} as OpenServices;
-  services.outbound = createOutbound({ allow: config.outboundAllow });
-  services.mcpOutbound = createOutbound({ allow: config.outboundAllow, maxResponseBytes: 1024 * 1024 });
+  services.outbound = deps.outbound ?? createOutbound({ allow: config.outboundAllow });
+  services.mcpOutbound =
+    deps.outbound ?? createOutbound({ allow: config.outboundAllow, maxResponseBytes: 1024 * 1024 });
   services.accounts = openAccounts(deps, services);
   services.tenants = openTenants(deps, services);
   services.inbox = createInbox({ ...baseOf(deps), cursors });
