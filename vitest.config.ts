@@ -7,9 +7,10 @@ const everywhere = [
   'test/**/*.test.ts',
   'bench/**/*.test.ts',
 ];
-// They hold processes or threads for the length of a file, in modules that files share, or collect garbage to measure
-// the heap, which takes long beside what other files have left in it.
+// They hold processes or threads for the length of a file, in modules that files share, replace the time of the process,
+// or collect garbage to measure the heap, which takes long beside what other files have left in it.
 const apart = [
+  'apps/server/test/adversary/*.test.ts',
   'services/webhooks/src/transforms/**/*.test.ts',
   'packages/sandbox/**/*.test.ts',
   'services/tasks/test/search-memory.test.ts',

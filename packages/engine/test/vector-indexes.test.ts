@@ -274,7 +274,7 @@ describe('a table that is restored from a backup', () => {
       TargetTableName: 'restored',
       VectorIndexOverride: [vectorIndex()],
     });
-    expect(TableDescription.VectorIndexes.map((index: { IndexName: string }) => index.IndexName)).toEqual([
+    expect(TableDescription.VectorIndexes?.map(index => index.IndexName)).toEqual([
       'byMeaning',
     ]);
     await expectRefusal(
