@@ -1,4 +1,4 @@
-import { markWork, type Worker, watchGone } from '@stak/kit';
+import { markWork, sharedPollMs, type Worker, watchGone } from '@stak/kit';
 import { is, isRefused, isUnavailable, retryWhileLeased } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { showDecisions } from '../approvals/channel-question.ts';
@@ -62,7 +62,8 @@ type DueWork = {
   concurrency: number;
   pollMs: number;
   releaseGone(service: Service): Promise<void>;
-  find(service: Service): Promise<Due>;
+  // What is due, and when the next one is, if that is before `beforeMs`.
+  find(service: Service, beforeMs: number): Promise<Due>;
   work(service: Service, key: ConversationKey, stopping: AbortSignal): Promise<void>;
 };
 type Due = { due: ConversationKey[]; nextMs?: number };
@@ -81,7 +82,9 @@ const createDueWorker = (
       while (!signal.aborted) {
         await gone.check(() => takeOver(service, releaseGone));
         await service.dueShards.refresh();
-        const { due, nextMs } = await find(service);
+        const nowMs = service.clock.now();
+        const emptyMs = sharedPollMs(service.owners, name, pollMs);
+        const { due, nextMs } = await find(service, nowMs + emptyMs);
         for (const key of due) {
           const id = `${key.tenant_id}#${key.conversation_id}`;
           if (running.has(id) || running.size >= concurrency) continue;
@@ -91,8 +94,9 @@ const createDueWorker = (
           });
           running.set(id, working);
         }
-        const leftMs = nextMs === undefined ? pollMs : nextMs - service.clock.now();
-        await notifier.wait(Math.min(pollMs, Math.max(0, leftMs)), signal);
+        const mostMs = due.length > 0 ? pollMs : emptyMs;
+        const leftMs = nextMs === undefined ? mostMs : nextMs - service.clock.now();
+        await notifier.wait(Math.min(mostMs, Math.max(0, leftMs)), signal);
       }
     } finally {
       gone.stop();
@@ -109,7 +113,7 @@ async function takeOver(service: Service, releaseAll: (service: Service) => Prom
 // Runs everything that is due now, once: for tests, and for runs without a worker.
 export async function runDue(service: Service): Promise<{ worked: number }> {
   await service.dueShards.refresh();
-  const { due } = await findDue(service);
+  const { due } = await findDue(service, service.clock.now());
   await Promise.all(due.map(key => processSafely(service, key, never)));
   const jobs = await findDueJobs(service);
   for (const key of jobs) await runMemoryJob(service, key, never);
@@ -117,9 +121,9 @@ export async function runDue(service: Service): Promise<{ worked: number }> {
 }
 
 // The conversations of all shards that are due now, and the time of the next one if that is soon.
-async function findDue(service: Service): Promise<Due> {
+async function findDue(service: Service, beforeMs: number): Promise<Due> {
   const nowMs = service.clock.now();
-  const range = { to: { due_at: nowMs + limits.duePollMs }, limit: limits.dueTogether };
+  const range = { to: { due_at: beforeMs }, limit: limits.dueTogether };
   const pages = await Promise.all(
     service.dueShards.all().map(due_lane => service.store.query(dueStates, { due_lane }, range)),
   );
