@@ -9,7 +9,7 @@ import { openDatabase } from '../database.ts';
 import { designs } from '../designs.ts';
 import { UsageError } from '../errors.ts';
 import { note, printJson, printTable } from '../print.ts';
-import { readText } from './flags.ts';
+import { readText, readWhole } from './flags.ts';
 
 export type Flags = {
   from?: unknown;
@@ -17,6 +17,7 @@ export type Flags = {
   endpoint?: unknown;
   region?: unknown;
   prefix?: unknown;
+  warm?: unknown;
   to?: unknown;
   check?: unknown;
   json?: unknown;
@@ -53,10 +54,14 @@ async function create(flags: Flags): Promise<void> {
   await withControl(flags, async control => {
     const recovery = flags.region !== undefined || flags.endpoint !== undefined;
     const progress = (table: string, what: string) => console.log(`${table}: ${what}`);
-    for (const { table, done } of await createTables(control, tables, { progress, recovery }))
+    const options = { progress, recovery, ...(flags.warm !== undefined && { warmUnits: readWarm(flags) }) };
+    for (const { table, done } of await createTables(control, tables, options))
       if (done.length === 0) console.log(`${table}: is as designed`);
   });
 }
+
+// A new table takes 12,000 read units without it. The most is what AWS allows a table after asking for much more.
+const readWarm = ({ warm }: Flags): number => readWhole('--warm', warm, 12_000, 10_000_000);
 
 async function withControl(flags: Flags, work: (control: ControlPlane) => Promise<void>): Promise<void> {
   const database = await openDatabase(readStoreConfig(flags));

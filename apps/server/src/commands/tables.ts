@@ -14,6 +14,7 @@ export function registerTables(cli: CAC): void {
     .option('--endpoint <url>', 'create: a DynamoDB endpoint to use instead of a folder')
     .option('--region <region>', 'create: the AWS region to use instead of a folder')
     .option('--prefix <text>', 'create: the prefix of table names (default: STAK_TABLE_PREFIX)')
+    .option('--warm <units>', 'create: read and write units a second that new tables take at once')
     .option('--to <folder>', 'doc: write a page for each table to this folder, instead of printing')
     .option('--check', 'doc: only check whether the pages in the folder are up to date')
     .option('--json', 'list, cost: print JSON')
