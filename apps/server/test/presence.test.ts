@@ -4,7 +4,7 @@ import { createIds, createLogger, type ManualClock, manualClock, superviseWorker
 import { streamsTable } from '@stak/streams';
 import { createStore, createTables, type DynamoClient } from '@stak/table';
 import { expect, onTestFinished, test } from 'vitest';
-import { createPresence } from '../src/store/presence.ts';
+import { createPresence, type Presence } from '../src/store/presence.ts';
 
 // A store that others keep busy. Writes arrive late and reads are answered late, which is the worst for those who judge
 // by them.
@@ -118,6 +118,21 @@ test('a killed server counts as gone when its lease ends, and not before', async
   expect(await one.owners.isGone(owner)).toBe(true);
   await killed.begin(); // it only slept
   expect(await one.owners.isGone(owner)).toBe(false);
+});
+
+test('each list has one server that reads it first, and another one when that is gone', async () => {
+  const { create, start, pass } = await openPresence();
+  const [one, two] = [await start(), await start()];
+  const killed = create();
+  await killed.begin();
+  await pass(2_500);
+  const lists = Array.from({ length: 60 }, (_, n) => `list ${n}`);
+  const ranksIn = (list: string, servers: readonly Presence[]) =>
+    servers.map(({ owners }) => owners.rankOf!(list));
+  for (const list of lists) expect(ranksIn(list, [one, two, killed]).sort()).toEqual([0, 1, 2]);
+  expect(new Set(lists.map(list => ranksIn(list, [one, two, killed]).indexOf(0))).size).toBe(3);
+  await pass(9_000);
+  for (const list of lists) expect(ranksIn(list, [one, two]).sort()).toEqual([0, 1]);
 });
 
 test('a new server does not count as gone, and one that stopped in order is gone at once', async () => {

@@ -66,6 +66,24 @@ test('creates tables in a folder once, and refuses one that differs from its des
   });
 });
 
+test('new tables and their indexes are warm if that is wanted', async () => {
+  const path = join(folder, 'warm');
+  const print = vi.spyOn(console, 'log').mockImplementation(() => {});
+  onTestFinished(() => print.mockRestore());
+  await expect(actions.create({ path, warm: 4000 })).rejects.toThrow('--warm needs a number from 12000');
+  await actions.create({ path, warm: 60_000 });
+  const engine = await createEngine({ path, sweepIntervalMs: 0 });
+  onTestFinished(() => engine.close());
+  const warm = { ReadUnitsPerSecond: 60_000, WriteUnitsPerSecond: 60_000, Status: 'ACTIVE' };
+  for (const { name, indexes } of designs) {
+    const { Table } = (await engine.execute('DescribeTable', { TableName: name })) as {
+      Table: { WarmThroughput: object; GlobalSecondaryIndexes?: { WarmThroughput: object }[] };
+    };
+    const described = [Table, ...(Table.GlobalSecondaryIndexes ?? [])].map(one => one.WarmThroughput);
+    expect(described).toEqual(Array(1 + Object.keys(indexes).length).fill(warm));
+  }
+});
+
 test('tables of several installations coexist, and a missing prefix is reported', async () => {
   const path = join(folder, 'prefixed');
   const print = vi.spyOn(console, 'log').mockImplementation(() => {});

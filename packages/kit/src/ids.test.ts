@@ -27,6 +27,20 @@ describe('createIds', () => {
     );
   });
 
+  it('begins where another id is, in the order of those', () => {
+    const clock = manualClock(5_000);
+    const names = createIds({ clock, random: seededRandom(1) });
+    const made = Array.from({ length: 40 }, (_, seed) => {
+      const from = names.next('own');
+      return createIds({ clock: { now: () => timeOf(from)! }, random: seededRandom(seed), from }).next();
+    });
+    expect([...made].sort()).toEqual(made);
+    const ids = createIds({ clock, random: seededRandom(1), from: names.next('own') });
+    const two = [ids.next(), ids.next('evt').slice('evt_'.length)];
+    expect([...two].sort()).toEqual(two);
+    expect(two.every(id => id > made.at(-1)!)).toBe(true);
+  });
+
   it('contains its time, with and without a prefix', () => {
     fc.assert(
       fc.property(anyTime, fc.stringMatching(/^[a-z][a-z0-9]{0,7}$/), (nowMs, prefix) => {

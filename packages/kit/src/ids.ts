@@ -28,9 +28,11 @@ const inBase36 = (value: number, width: number): string => value.toString(36).pa
 export function createIds({
   clock,
   random = systemRandom,
+  from,
 }: {
   clock: Pick<Clock, 'now'>;
   random?: Random;
+  from?: string; // an id: the first one has its time and count, so it sorts among ids of the generator of this one
 }): Ids {
   let lastMs = -1;
   let count = 0;
@@ -48,6 +50,13 @@ export function createIds({
     else if (++count === countsPerMs) moveTo(lastMs + 1);
     return time + inBase36(count, idCountDigits);
   };
+
+  const fromMs = from === undefined ? undefined : timeOf(from);
+  if (from !== undefined && fromMs !== undefined) {
+    const start = from.indexOf('_') + 1 + idTimeDigits;
+    moveTo(fromMs);
+    count = Number.parseInt(from.slice(start, start + idCountDigits), 36) - 1;
+  }
 
   return {
     next(prefix) {

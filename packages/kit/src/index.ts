@@ -22,8 +22,10 @@ export {
   type Neighbours,
   type Owners,
   type Peers,
+  sharedPollMs,
   storeOwners,
   unknownOwners,
+  waitsOfRank,
   watchGone,
 } from './owners.ts';
 export { backgroundPriority, lowerPriority } from './priority.ts';

@@ -14,6 +14,9 @@ export type Owners = {
   onGone(listener: () => void): () => void;
   // From when on others may take this process for gone: until its next report, it does nothing that it has leased.
   aliveUntilMs?(): number;
+  // The position of this process among those that read a list: each list has an order of its own. Processes may
+  // disagree for some seconds after one of them came or went.
+  rankOf?(list: string): number;
 };
 
 /** Owners of leases that may or may not be alive: their leases have to expire. */
@@ -30,10 +33,11 @@ export type Neighbours = {
   isGone(id: string): Promise<boolean>;
   onGone(listener: (id: string) => void): () => void;
   aliveUntilMs?(): number;
+  rankOf?(list: string): number;
 };
 
 /** Owners of leases in a store whose processes know when one of them dies. */
-export function storeOwners(ids: Ids, { id, isGone, onGone, aliveUntilMs }: Neighbours): Owners {
+export function storeOwners(ids: Ids, { id, isGone, onGone, aliveUntilMs, rankOf }: Neighbours): Owners {
   if (id === undefined) return unknownOwners(ids);
   return {
     canDetect: true,
@@ -44,6 +48,7 @@ export function storeOwners(ids: Ids, { id, isGone, onGone, aliveUntilMs }: Neig
     },
     onGone: listener => onGone(() => listener()),
     ...(aliveUntilMs && { aliveUntilMs }),
+    ...(rankOf && { rankOf }),
   };
 }
 
@@ -74,3 +79,15 @@ export function watchGone(owners: Owners, wake: () => void) {
     },
   };
 }
+
+const followsMost = 15;
+
+/** How many times longer than the first process one of that rank waits between two looks at a list. */
+export const waitsOfRank = (rank: number): number => Math.min(followsMost, 1 + 4 * rank);
+
+/**
+ * How long this process waits until it looks again at a list that all of them read, if it was empty. One process looks
+ * as often as `ms` says. The others look less often: they only find what the first one does not get to.
+ */
+export const sharedPollMs = ({ rankOf }: Owners, list: string, ms: number): number =>
+  ms * waitsOfRank(rankOf?.(list) ?? 0);

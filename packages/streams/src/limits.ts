@@ -20,6 +20,7 @@ export const streamAnswerMs = 10_000; // a page of a megabyte, and the SDK's ret
 
 export const leaseMs = 3_900; // how long a shard waits after its consumer was killed; up to five and a half seconds on a slow store
 export const leaseOfKnownMs = 180_000; // if the death of an owner is reported: fewer renewals, on a quiet laptop
+export const memberOfKnownMs = 15 * 60_000; // the same for the report that a process runs the consumer
 export const lookMs = 1_500; // how often a consumer looks for work that others gave back
 export const lookLeastMs = 50; // between two looks: leases of a dead process end within a moment of each other
 export const movingMs = 3_000; // after a node came or went: two looks of the slowest process

@@ -375,3 +375,23 @@ test('a process that cannot take its share leaves it to others', async () => {
   expect(await shares(sound)).toEqual([4]);
   await everyone([sound, broken]);
 });
+
+test('so does one whose death would be heard of, although its report would hold for longer', async () => {
+  fixture = await openFixture({ shards: 4 });
+  const { clock } = fixture;
+  const owners = manualOwners();
+  const start = (name: string, client: DynamoClient = fixture.client) =>
+    startConsumer(fixture, { subscription: mirroring(fixture), owners: owners.as(name), client });
+  let isDenied = false;
+  const query: DynamoClient['query'] = input =>
+    isDenied ? Promise.reject(new Error('denied')) : fixture.client.query(input);
+  const failing = start('failing', { ...fixture.client, query });
+  const sound = start('sound');
+  const members = async () => (await sound.status()).members;
+  await until(clock, () => failing.shards() === 2 && sound.shards() === 2);
+  isDenied = true;
+  await until(clock, async () => (await members()) === 1, { steps: 6_000 }); // five minutes
+  isDenied = false;
+  await until(clock, async () => (await members()) === 2, { steps: 3_000 });
+  await everyone([failing, sound]);
+});

@@ -82,7 +82,7 @@ export const erasureKeptS = 7 * dayS; // how long the progress of a deletion can
 export const sendsTogether = 100; // read between two progress records of a category's deletion
 export const sendsLookedAt = 20_000; // read to find the categories in use; more would take too long
 
-export const sendBuckets = 16; // partitions of what an inbox sent: three write units a message, so 5,333 a second
+export const sendBuckets = 16; // partitions of what an inbox sent: two write units a message, so 8,000 a second
 export const sendsListed = 2000; // read for one page before it is returned short: a filter may match none
 export const dueShards = 4; // partitions of the due index; each takes a thousand writes a second
 export const leaseMs = 30_000; // how long a send waits after its worker was killed, where that cannot be noticed
@@ -94,6 +94,5 @@ export const recheckMs = 10_000; // how often an event stream looks without a no
 export const resumedMessages = 100; // sent to a client that reconnects; if there are more, it gets `reset`
 export const withdrawnIds = 10; // of the last redactions, for clients that reconnect; if there were more, they get `reset`
 export const erasedTogether = 200; // items removed by one call of the eraser
-export const idempotencyS = 2 * dayS; // longer than the HTTP layer keeps a response
 
 export const correctionsTogether = 8; // mailboxes whose counts are corrected at a time, after messages have expired

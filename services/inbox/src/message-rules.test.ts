@@ -4,8 +4,8 @@ import {
   checkBody,
   checkSchema,
   duration,
+  idAt,
   idBoundary,
-  idFor,
   messageId,
   secondsOf,
   ttlSeconds,
@@ -105,7 +105,7 @@ it('gives the lower bound of the ids of a millisecond', async () => {
 
 it('creates ids for a later time', () => {
   const later = clock.now() + 86_400_000;
-  const id = idFor(ids, later);
+  const id = idAt(ids.next(), later);
   expect(timeOf(id)).toBe(later);
   expect(messageId.safeParse(id).success).toBe(true);
 });

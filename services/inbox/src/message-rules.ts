@@ -1,5 +1,5 @@
 import { findMismatch, findProblem, type JsonObject } from '@stak/json-schema';
-import { type Ids, parseUrl, timeOf } from '@stak/kit';
+import { parseUrl, timeOf } from '@stak/kit';
 import { z } from 'zod';
 import { inboxErrors } from './errors.ts';
 import * as limits from './limits.ts';
@@ -112,7 +112,7 @@ const idTimeDigits = 9; // of the kit's ids
 export const idBoundary = (ms: number): string => Math.max(0, ms).toString(36).padStart(idTimeDigits, '0');
 
 // An id for a future time: a scheduled message is listed by when it is sent, not by when it was created.
-export const idFor = (ids: Ids, ms: number): string => idBoundary(ms) + ids.next().slice(idTimeDigits);
+export const idAt = (id: string, ms: number): string => idBoundary(ms) + id.slice(idTimeDigits);
 
 const hint = 'Not a message id';
 

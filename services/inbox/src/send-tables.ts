@@ -125,7 +125,8 @@ export const sharedHostId = entity(inboxKeys, {
 
 export const requestKey = entity(inboxKeys, {
   name: 'request key',
-  description: 'The send of an idempotent request: it is created once, even after a crash.',
+  description:
+    'The send that a request of an earlier version was going to make. Now a request determines the id of its send.',
   kind: 'RK',
   schema: z.object({ ...sentIn, key: z.string(), id: z.string(), expiredat: int }),
   key: { partition: 't#{tenant_key}S#{bucket}', sort: 'k#{key:text}' },

@@ -171,12 +171,13 @@ describe('publishing', () => {
 
   it('does not send a repeated request again if its message was redacted', async () => {
     const send = { ...hello, uids: ['u1'], host_system_id: 'INV-1' };
-    const origin = { sender: 's', requestKey: 'k' };
+    const request = { key: 'k', id: server.deps.ids.next(), isRepeated: false };
     const inboxId = { tenant_key: 'acme', inbox_key: 'main' };
     const { operations } = server.inbox;
-    const first = await operations.publish(inboxId, send, origin);
+    const first = await operations.publish(inboxId, send, { sender: 's', request });
     await operations.redact(inboxId, first.send.id);
-    const repeated = await operations.publish(inboxId, send, origin);
+    const again = { sender: 's', request: { ...request, isRepeated: true } };
+    const repeated = await operations.publish(inboxId, send, again);
     expect([repeated.isNew, repeated.send.id]).toEqual([false, first.send.id]);
     expect(await feedOf('u1')).toEqual([]);
   });
@@ -197,14 +198,29 @@ describe('publishing', () => {
     const replayed = await server.call('POST', 'main/messages', { send, headers });
     expect(replayed.headers.get('idempotency-replayed')).toBe('true');
     expect(await replayed.json()).toMatchObject({ id: first.body.id });
-    // The record in the table stands in when the HTTP layer has forgotten.
-    const origin = { sender: 's', requestKey: 'k' };
-    const { operations } = server.inbox;
-    const inboxId = { tenant_key: 'acme', inbox_key: 'main' };
-    const one = await operations.publish(inboxId, send, origin);
-    const two = await operations.publish(inboxId, send, origin);
-    expect([two.isNew, two.send.id]).toEqual([false, one.send.id]);
   });
+
+  it.each(['messages', 'broadcasts', 'bulk'])(
+    'makes a keyed request once, even if its first attempt was not answered: %s',
+    async kind => {
+      const { client } = server.engine;
+      const { transactWrite } = client;
+      let isLost = true;
+      client.transactWrite = async input => {
+        const output = await transactWrite(input);
+        if (isLost) throw new Error('the connection broke');
+        return output;
+      };
+      const headers = { 'Idempotency-Key': 'once' };
+      const one = { ...hello, uids: ['u1'] };
+      const send = kind === 'messages' ? one : kind === 'broadcasts' ? hello : { messages: [one, one] };
+      expect((await server.ask('POST', `main/${kind}`, { send, headers })).status).toBe(500);
+      isLost = false;
+      for (let n = 0; n < 2; n++)
+        expect((await server.ask('POST', `main/${kind}`, { send, headers })).status).toBeLessThan(300);
+      expect(await countsOf('u1')).toMatchObject({ total: kind === 'bulk' ? 2 : 1 });
+    },
+  );
 
   it('sends different messages in bulk, each on its own', async () => {
     await server.ask('PUT', 'main', { send: { ...main, schema: { type: 'string' } } });

@@ -1,7 +1,9 @@
 import { manualOwners } from '@stak/kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bucketOf } from '../src/inbox-id.ts';
 import { createInbox } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
+import { requestKey } from '../src/tables.ts';
 import { startConsumers } from './consumers.ts';
 import { createTestServer, fill, hello, main, storedOf, type TestServer } from './test-server.ts';
 
@@ -240,13 +242,17 @@ describe('the sends of an inbox', () => {
     }
     return found;
   };
+  const inbox = { tenant_key: 'acme', inbox_key: 'main' };
   // By a process that knows nothing of earlier requests.
-  const request = async (requestKey: string) => {
-    const inbox = { tenant_key: 'acme', inbox_key: 'main' };
+  const request = async (key: string, id: string, isRepeated: boolean) => {
     const draft = { ...hello, uids: ['u1'] };
     const { operations } = createInbox(server.deps);
-    return (await operations.publish(inbox, draft, { sender: 'usr_ann', requestKey })).send.id;
+    const origin = { sender: 'usr_ann', request: { key, id, isRepeated } };
+    return (await operations.publish(inbox, draft, origin)).send.id;
   };
+  // As earlier versions wrote down, before the send, which one a request makes.
+  const noteRequest = (bucket: string, key: string, id: string) =>
+    server.store.put(requestKey, { ...inbox, bucket, key, id, expiredat: nowS() + 2 * 86_400 });
   const sentIn = async () =>
     new Set((await storedOf(server)).filter(({ kind }) => kind === 'SR').map(({ pk }) => pk));
 
@@ -261,25 +267,33 @@ describe('the sends of an inbox', () => {
     expect(await listAll('scheduled', 1)).toEqual([id]);
   });
 
-  it('are created once, even if a process dies between the request and the send', async () => {
+  it('are created once, even if a process dies in the first attempt of a request', async () => {
     const { client } = server.engine;
     const { transactWrite } = client;
-    // As behind a network, where both are not one commit.
-    Object.assign(client, { mayLoseAnswers: true, transactWrite: () => Promise.reject(new Error('killed')) });
-    await expect(request('once')).rejects.toThrow('killed');
+    const id = server.deps.ids.next();
+    Object.assign(client, { transactWrite: () => Promise.reject(new Error('killed')) });
+    await expect(request('once', id, false)).rejects.toThrow('killed');
     expect(await listAll('sends', 10)).toEqual([]);
     Object.assign(client, { transactWrite });
-    const [first, second] = await Promise.all([request('once'), request('once')]);
-    expect(first).toBe(second);
-    expect(await request('once')).toBe(first);
+    expect(await Promise.all([request('once', id, true), request('once', id, true)])).toEqual([id, id]);
+    expect(await request('once', id, true)).toBe(id);
     expect(await totalOf('u1')).toBe(1);
-    expect(await listAll('sends', 10)).toEqual([first]);
+    expect(await listAll('sends', 10)).toEqual([id]);
+  });
+
+  it('have the id that an attempt of an earlier version has written down', async () => {
+    const { ids } = server.deps;
+    const noted = ids.next();
+    await noteRequest(bucketOf(inbox, 'once'), 'once', noted);
+    for (let n = 0; n < 2; n++) expect(await request('once', ids.next(), true)).toBe(noted);
+    expect(await totalOf('u1')).toBe(1);
   });
 
   it('are found where earlier versions stored them', async () => {
     await fill(server);
     const { id } = (await publish({ host_system_id: 'H-2' })).body;
-    const requested = await request('before the upgrade');
+    const requested = await request('before the upgrade', server.deps.ids.next(), false);
+    await noteRequest('main', 'before the upgrade', requested);
     const before = await listAll('sends', 100);
     // All of it in one partition, as it was.
     for (const { pk, sk, ...rest } of await storedOf(server)) {
@@ -291,7 +305,7 @@ describe('the sends of an inbox', () => {
     expect(await listAll('sends', 3)).toEqual(before);
     expect(await sendOf(id)).toMatchObject({ id, host_system_id: 'H-2', status: 'sent' });
     expect((await publish({ host_system_id: 'H-2' })).body.id).toBe(id);
-    expect(await request('before the upgrade')).toBe(requested);
+    expect(await request('before the upgrade', server.deps.ids.next(), true)).toBe(requested);
     const [scheduled] = await listAll('scheduled', 10);
     await server.clock.advance(3600_000);
     await server.inbox.operations.runDue();

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createStore, type DynamoClient } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createInbox, type Inbox } from '../src/index.ts';
+import type { KeyedRequest } from '../src/publish/publish.ts';
 import { createTestServer, hello, type TestServer } from './test-server.ts';
 
 const inboxId = { tenant_key: 'acme', inbox_key: 'main' };
@@ -45,8 +46,8 @@ function openProcess(wrap: (client: DynamoClient) => DynamoClient = counting): I
   const deps = { ...server.deps, clock };
   return createInbox({ ...deps, store: createStore({ ...deps, client: wrap(server.engine.client) }) });
 }
-const publish = (inbox: Inbox, draft: object = toUser, requestKey?: string) =>
-  inbox.operations.publish(inboxId, draft, { sender: 'usr_ann', requestKey });
+const publish = (inbox: Inbox, draft: object = toUser, request?: KeyedRequest) =>
+  inbox.operations.publish(inboxId, draft, { sender: 'usr_ann', ...(request && { request }) });
 
 describe('publishing to a user again', () => {
   it('reads the settings that the message depends on, and not the state', async () => {
@@ -114,8 +115,9 @@ describe('publishing to a user again', () => {
     }));
     await publish(inbox);
     isLost = true;
-    await expect(publish(inbox, toUser, 'k1')).rejects.toThrow('the connection broke');
-    expect(await publish(inbox, toUser, 'k1')).toMatchObject({ isNew: false });
+    const request = { key: 'k1', id: server.deps.ids.next(), isRepeated: false };
+    await expect(publish(inbox, toUser, request)).rejects.toThrow('the connection broke');
+    expect(await publish(inbox, toUser, { ...request, isRepeated: true })).toMatchObject({ isNew: false });
     await publish(inbox);
     expect(await inbox.operations.counts(user)).toMatchObject({ total: 3, unread: 3 });
   });

@@ -57,9 +57,9 @@ describe('a scan of the queue', () => {
 
   it('continues where the last one ended, and restarts after the end', async () => {
     const { taken, scan } = await openShard();
-    expect(await scan()).toEqual({ hasMore: true, isEmpty: false });
+    expect(await scan()).toMatchObject({ hasMore: true });
     expect(taken).toEqual([]);
-    expect(await scan()).toEqual({ hasMore: true, isEmpty: false });
+    expect(await scan()).toMatchObject({ hasMore: true });
     expect(taken).toEqual(['other']);
     await scan();
     expect(taken).toEqual(['other']);

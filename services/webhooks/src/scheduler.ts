@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createNotifier, type Owners, type Worker, watchGone } from '@stak/kit';
+import { createNotifier, type Owners, sharedPollMs, type Worker, watchGone } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
 import { type Backlogs, type ReleaseDeps, runBacklog } from './delivery/backlog.ts';
 import type { Dispatcher } from './delivery/dispatcher.ts';
@@ -47,13 +47,14 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     };
     const scan = { ...deps, holdDelivery: backlogs.hold, ...startersOf(deps, background, owner, signal) };
     const passes: Passes = new Map();
+    const pace = createPace(deps);
     // What is in flight continues, and the queue is read again in a moment.
     const unlessAway = (error: unknown): Scanned => {
       if (!isUnavailable(error)) throw error;
       log.warn({ err: error }, 'the queue could not be read');
-      return { hasMore: false };
+      return { hasMore: false, empty: [] };
     };
-    let found: Scanned = { hasMore: false };
+    let found: Scanned = { hasMore: false, empty: [] };
 
     dispatcher.start({ owner, signal: cutOff.signal, onRoom });
     const gone = watchGone(owners, wake);
@@ -64,9 +65,11 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
           await takeOverDeadLeases(deps);
         });
         await dueShards.refresh();
+        const shards = isAsked ? dueShards.all() : pace.shards();
         if (isAsked || !isStill(deps, found)) {
           isAsked = false;
-          found = await scanOnce(scan, passes).catch(unlessAway);
+          found = await scanOnce(scan, passes, shards).catch(unlessAway);
+          pace.note(shards, found.empty);
           enough = found.hasMore ? dispatcher.waiting() / 2 : 0;
         }
         const isShort = found.hasMore && dispatcher.waiting() <= enough;
@@ -95,7 +98,31 @@ const startersOf = (
     background.run(isCatchUp(ref) ? 'catchUp' : 'job', ref.jobId, () => runJob(deps, ref, owner, signal)),
 });
 
-type Scanned = { hasMore: boolean; quiet?: { position: number; untilMs: number; shards: number } };
+// Which shards are to be read. What was empty is read each second by one process, and less often by the others.
+function createPace({ clock, owners, dueShards }: SchedulerDeps) {
+  const emptySince = new Map<string, { atMs: number; waitMs: number }>();
+  // A timer may be early, and a clock may be set back.
+  const mayRest = (shard: string, nowMs: number): boolean => {
+    const { atMs = 0, waitMs = 0 } = emptySince.get(shard) ?? {};
+    return nowMs >= atMs && nowMs < atMs + waitMs - limits.rescanMs;
+  };
+  return {
+    shards: (): string[] => dueShards.all().filter(shard => !mayRest(shard, clock.now())),
+    note(read: readonly string[], empty: readonly string[]): void {
+      for (const shard of read) emptySince.delete(shard);
+      for (const shard of empty) {
+        const waitMs = sharedPollMs(owners, `deliveries ${shard}`, limits.scanMs);
+        if (waitMs > limits.scanMs) emptySince.set(shard, { atMs: clock.now(), waitMs });
+      }
+    },
+  };
+}
+
+type Scanned = {
+  hasMore: boolean;
+  empty: readonly string[];
+  quiet?: { position: number; untilMs: number; shards: number };
+};
 
 // Where the store can tell that nothing was written since a scan that found nothing, the next one waits until something
 // is due.
@@ -108,14 +135,15 @@ const isStill = ({ changePosition, clock, dueShards }: SchedulerDeps, { quiet }:
 async function scanOnce(
   deps: ScanDeps & Pick<SchedulerDeps, 'changePosition'>,
   passes: Passes,
+  shards: readonly string[],
 ): Promise<Scanned> {
   const nowMs = deps.clock.now();
   const position = deps.changePosition?.();
-  const shards = deps.dueShards.all().length;
-  const { hasMore, isEmpty } = await scanQueue(deps, passes);
-  if (!isEmpty || position === undefined) return { hasMore };
-  if (deps.changePosition?.() !== position) return { hasMore }; // the next scan cannot be spared
-  return { hasMore, quiet: { position, untilMs: await nextDueMs(deps, nowMs), shards } };
+  const scanned = await scanQueue(deps, passes, shards);
+  const isEmpty = scanned.empty.length === deps.dueShards.all().length;
+  if (!isEmpty || position === undefined) return scanned;
+  if (deps.changePosition?.() !== position) return scanned; // the next scan cannot be spared
+  return { ...scanned, quiet: { position, untilMs: await nextDueMs(deps, nowMs), shards: shards.length } };
 }
 
 async function nextDueMs({ store, dueShards }: ScanDeps, afterMs: number): Promise<number> {
@@ -159,13 +187,14 @@ export type ScanDeps = Pick<BaseDeps, 'store' | 'clock' | 'dueShards'> & {
 type Pass = { to: { dueAt: number }; cursor: string };
 export type Passes = Map<string, Pass>; // by shard
 
-// Reads what is due, in all shards. `hasMore`: there is more than could be taken.
+// Reads what is due. `hasMore`: there is more than could be taken.
 export async function scanQueue(
   deps: ScanDeps,
   passes: Passes,
-): Promise<{ hasMore: boolean; isEmpty: boolean }> {
-  const shards = await Promise.all(deps.dueShards.all().map(shard => scanShard(deps, shard, passes)));
-  return { hasMore: shards.includes('more'), isEmpty: shards.every(one => one === 'empty') };
+  shards: readonly string[] = deps.dueShards.all(),
+): Promise<{ hasMore: boolean; empty: string[] }> {
+  const found = await Promise.all(shards.map(shard => scanShard(deps, shard, passes)));
+  return { hasMore: found.includes('more'), empty: shards.filter((_, index) => found[index] === 'empty') };
 }
 
 async function scanShard(deps: ScanDeps, dueIn: string, passes: Passes): Promise<'more' | 'all' | 'empty'> {

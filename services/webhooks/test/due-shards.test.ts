@@ -125,6 +125,57 @@ describe('the shards of due work', () => {
   });
 });
 
+describe('the shards of due work of several processes', () => {
+  // One process of several, on a store that cannot tell whether anything was written.
+  async function openRanked(rank: number) {
+    const reads: number[] = [];
+    const clock = manualClock();
+    const wrap = (client: DynamoClient): DynamoClient => ({
+      ...client,
+      query(input) {
+        if (input.IndexName === 'GSI2') reads.push(clock.now());
+        return client.query(input);
+      },
+    });
+    const owners = { ...manualOwners().as('one'), rankOf: () => rank };
+    const hooks = await openWebhooks({ clock, owners, wrap, changePosition: () => Number.NaN });
+    const readsOf = async (ms: number) => {
+      reads.length = 0;
+      for (let left = ms; left > 0; left -= 250) {
+        await clock.advance(250);
+        for (let n = 0; n < 20; n++) await new Promise(resolve => setImmediate(resolve));
+      }
+      return reads.length / limits.dueShards;
+    };
+    return { hooks, clock, readsOf };
+  }
+
+  it.each([
+    [0, 60],
+    [1, 12],
+    [2, 7],
+    [100, 4],
+  ])('are read less often by a process that is not the first (rank %i)', async (rank, times) => {
+    const { readsOf } = await openRanked(rank);
+    await readsOf(20_000); // after its start
+    const found = await readsOf(60_000);
+    expect(found).toBeGreaterThanOrEqual(times - 1);
+    expect(found).toBeLessThanOrEqual(times + 1);
+  });
+
+  it('are read by the others if the first one does not get to them', async () => {
+    const { hooks, clock, readsOf } = await openRanked(2);
+    await readsOf(20_000);
+    const first = await stopWith(await startBeside(hooks));
+    const { sent, isDone, delivered } = await sendMany(first, 5);
+    const startMs = clock.now();
+    for (let n = 0; n < 60 && !isDone(); n++) await readsOf(250);
+    expect(clock.now() - startMs).toBeLessThanOrEqual(10_000);
+    await until(isDone);
+    expect(delivered()).toEqual(sent);
+  });
+});
+
 describe('the stored number of shards', () => {
   const open = async (faults: object, seed: number) => {
     const clock = manualClock();

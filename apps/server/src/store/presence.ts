@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   type Clock,
   type Ids,
@@ -134,6 +135,12 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
       return !found || (canJudge(atMs) && !isAlive(found, atMs));
     },
     aliveUntilMs: () => aliveUntilMs,
+    // Servers in the order of their ids; each list begins with another one of them.
+    rankOf(list) {
+      const servers = [...new Set([id, ...seenAlive])].sort();
+      const first = Number.parseInt(hash('md5', list).slice(0, 8), 16) % servers.length;
+      return (servers.indexOf(id) - first + servers.length) % servers.length;
+    },
     onGone(listener) {
       const heard = () => listener('');
       listeners.add(heard);

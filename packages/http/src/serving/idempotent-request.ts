@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createIds, type Ids } from '@stak/kit';
+import { createIds, type Ids, timeOf } from '@stak/kit';
 import type { Context } from 'hono';
 import type { ApiEnv } from '../context.ts';
 import * as limits from '../limits.ts';
@@ -31,7 +31,8 @@ export async function runKeyed(
   });
 }
 
-// The same ids in the same order for every attempt: what an earlier one has created is found, and not created again.
+// The same ids in the same order for every attempt: what an earlier one has created is found, and not created again. The
+// name of the first attempt contains an id, so what two requests create sorts in the order in which they began.
 function repeatableIds({ name, atMs }: FirstAttempt, fingerprint: string): Ids {
   let block = Buffer.alloc(0);
   let used = 0;
@@ -46,7 +47,13 @@ function repeatableIds({ name, atMs }: FirstAttempt, fingerprint: string): Ids {
     used += 4;
     return block.readUInt32BE(used - 4) / 2 ** 32;
   };
-  return createIds({ clock: { now: () => atMs }, random });
+  const own = name.slice(0, name.lastIndexOf('@') >>> 0);
+  const startMs = timeOf(own);
+  return createIds({
+    clock: { now: () => startMs ?? atMs },
+    random,
+    ...(startMs !== undefined && { from: own }),
+  });
 }
 
 // The key belongs to the caller and the route; the rest of the request must stay the same.

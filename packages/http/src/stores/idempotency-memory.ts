@@ -1,4 +1,4 @@
-import type { Clock } from '@stak/kit';
+import { type Clock, createIds } from '@stak/kit';
 import * as limits from '../limits.ts';
 import type { Attempt, Begun, Claim, FirstAttempt, IdempotencyStore, StoredResponse } from './idempotency.ts';
 
@@ -13,7 +13,7 @@ export function createMemoryIdempotency({
   mostEntries?: number;
 }): IdempotencyStore & { size(): number } {
   const records = new Map<string, Record>();
-  let begun = 0;
+  const ids = createIds({ clock });
 
   const attemptOf = (claim: Claim, mine: Record): Attempt => ({
     // A record that was taken over is no longer in the map, so writes to it have no effect.
@@ -40,7 +40,7 @@ export function createMemoryIdempotency({
         found?.response === undefined &&
         found?.fingerprint === fingerprint &&
         found.first.atMs + ttlMs > nowMs;
-      const first = isRepeated ? found.first : { name: `${begun++}`, atMs: nowMs };
+      const first = isRepeated ? found.first : { name: ids.next('own'), atMs: nowMs };
       const mine: Record = { fingerprint, untilMs: nowMs + leaseMs, first };
       records.delete(claim.key);
       records.set(claim.key, mine);

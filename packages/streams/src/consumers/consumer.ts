@@ -83,6 +83,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
         owner: owners.next(),
         node: source.shared?.id,
         leaseMs,
+        ...(options.leaseMs === undefined && owners.canDetect && { memberMs: limits.memberOfKnownMs }),
       });
       const letters = createDeadLetters({ store, clock, consumer });
       const { onAlarm = () => {}, checkpointMs = 0, isElsewhere = false } = options;

@@ -62,8 +62,9 @@ export async function runConsumer(settings: RunSettings, signal: AbortSignal): P
 
 const isAble = ({ subscription }: RunSettings): boolean => subscription.isAble?.() ?? true;
 
-// Renews the leases, and reports to the other processes that this one is alive. The writes are independent: one that
-// hangs must not cost the other leases. One that is due while the last is under way follows at once.
+// Renews the leases, and reports to the other processes that this one runs the consumer, or does not any more. The writes
+// are independent: one that hangs must not cost the other leases. One that is due while the last is under way follows at
+// once.
 function createHeartbeat(
   { works, log }: RunSettings,
   tasks: LeasedTasks,
@@ -72,7 +73,7 @@ function createHeartbeat(
   const underWay = new Map<Lease | 'member', Promise<void>>();
   const overdue = new Set<Lease | 'member'>();
   const isNeeded = (what: Lease | 'member') =>
-    what === 'member' ? isPresent() : [...tasks.all()].some(({ lease }) => lease === what);
+    what === 'member' ? works.isReportDue(isPresent()) : [...tasks.all()].some(({ lease }) => lease === what);
   const begin = (what: Lease | 'member', write: () => Promise<void>) => {
     if (underWay.has(what)) {
       overdue.add(what);
@@ -84,11 +85,13 @@ function createHeartbeat(
     });
     underWay.set(what, writing);
   };
-  const join = () =>
-    works.join().catch(error => log.warn({ err: error }, 'the consumer could not report that it is alive'));
+  const report = () =>
+    (isPresent() ? works.join() : works.leave()).catch(error =>
+      log.warn({ err: error }, 'the consumer could not report whether it runs here'),
+    );
   return {
     beat() {
-      if (isNeeded('member')) begin('member', join);
+      if (isNeeded('member')) begin('member', report);
       for (const task of tasks.all()) begin(task.lease, () => tasks.renew(task));
     },
     async settled() {

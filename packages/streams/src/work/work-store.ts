@@ -1,7 +1,7 @@
 import type { Clock } from '@stak/kit';
 import { and, type ItemOf, is, isRefused, or, type Store, write } from '@stak/table';
 import { LeaseLostError } from '../errors.ts';
-import { finishedShardMs } from '../limits.ts';
+import { finishedShardMs, renewalsPerLease } from '../limits.ts';
 import type { Shard } from '../source/shards.ts';
 import { beginning, member, missed, stateOfConsumer, work } from './state-table.ts';
 import type { Gap } from './subscription.ts';
@@ -47,9 +47,20 @@ type Settings = {
   owner: string;
   node?: string; // processes that share reads; a node of its own by default
   leaseMs: number;
+  memberMs?: number; // how long a report holds that this process runs the consumer
 };
 
-export function createWorkStore({ store, clock, consumer, owner, node = owner, leaseMs }: Settings) {
+export function createWorkStore({
+  store,
+  clock,
+  consumer,
+  owner,
+  node = owner,
+  leaseMs,
+  memberMs = leaseMs,
+}: Settings) {
+  let mayBeMember = false; // the answer to a write may have been lost
+  let joinDueMs = 0;
   const until = () => clock.now() + leaseMs;
   const seconds = (ms: number) => Math.ceil(ms / 1000);
 
@@ -151,11 +162,20 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
   }
 
   async function join(): Promise<void> {
-    const aliveUntil = until();
-    const expires_at = seconds(aliveUntil);
-    await store.put(member, { consumer, owner, node, alive_until: aliveUntil, expires_at });
+    const nowMs = clock.now();
+    const alive_until = nowMs + memberMs;
+    mayBeMember = true;
+    await store.put(member, { consumer, owner, node, alive_until, expires_at: seconds(alive_until) });
+    // At the first renewal of leases after a third of the time, even if that one is a little early.
+    joinDueMs = nowMs + (memberMs - leaseMs / 2) / renewalsPerLease;
   }
-  const leave = async () => void (await store.delete(member, { consumer, owner }));
+  async function leave(): Promise<void> {
+    await store.delete(member, { consumer, owner });
+    mayBeMember = false;
+    joinDueMs = 0;
+  }
+  // Whether the report has to be renewed, or removed if the consumer does not run here any more.
+  const isReportDue = (isPresent: boolean): boolean => (isPresent ? clock.now() >= joinDueMs : mayBeMember);
 
   // Removes shards that finished long ago and are not listed any more.
   async function forget(keys: readonly string[]): Promise<void> {
@@ -180,6 +200,7 @@ export function createWorkStore({ store, clock, consumer, owner, node = owner, l
     stillHeld,
     join,
     leave,
+    isReportDue,
     forget,
     read,
   };

@@ -31,8 +31,13 @@ type CreateOptions = {
   recovery?: boolean;
   // Whether items of new tables expire. Default: true.
   expiry?: boolean;
+  // Read and write units a second that a new table and each of its indexes take at once. On AWS it is billed once.
+  warmUnits?: number;
 };
-type Work = { control: ControlPlane; clock: Clock; progress: Progress; expiry: boolean };
+type Work = Required<Pick<CreateOptions, 'clock' | 'progress' | 'expiry'>> & {
+  control: ControlPlane;
+  warmUnits?: number;
+};
 
 /**
  * Brings tables to their designs: creates what is missing, and throws if an existing table contradicts its design.
@@ -43,7 +48,13 @@ type Work = { control: ControlPlane; clock: Clock; progress: Progress; expiry: b
 export async function createTables(
   control: ControlPlane,
   tables: readonly AnyTable[],
-  { clock = systemClock, progress = () => {}, recovery = false, expiry = true }: CreateOptions = {},
+  {
+    clock = systemClock,
+    progress = () => {},
+    recovery = false,
+    expiry = true,
+    warmUnits,
+  }: CreateOptions = {},
 ): Promise<TableReport[]> {
   const reports: TableReport[] = [];
   for (const table of tables) {
@@ -52,7 +63,7 @@ export async function createTables(
       done.push(what);
       progress(name, what);
     };
-    const work: Work = { control, clock, progress: note, expiry };
+    const work: Work = { control, clock, progress: note, expiry, ...(warmUnits && { warmUnits }) };
     await bringToDesign(work, table);
     if (recovery) await enableRecovery(work, table.name);
     reports.push({ table: table.name, done });
@@ -97,7 +108,7 @@ async function createTable(work: Work, table: AnyTable): Promise<void> {
     await addStream(work, table, found);
   } else {
     progress(table.name, 'create the table');
-    await control.execute('CreateTable', tableRequest(table));
+    await control.execute('CreateTable', tableRequest(table, work.warmUnits));
     await untilActive(work, table.name);
   }
   if (work.expiry) await enableTtl(work, table);

@@ -1,4 +1,4 @@
-import { markWork, type Worker, watchGone } from '@stak/kit';
+import { markWork, sharedPollMs, type Worker, watchGone } from '@stak/kit';
 import { is, isRefused, isUnavailable, retryWhileLeased } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { settleApprovals } from '../approvals/paused-turn.ts';
@@ -39,7 +39,7 @@ export const createTurnWorker = (service: TurnDeps & Pick<Service, 'channels' | 
     concurrency: limits.workConcurrency,
     pollMs: limits.duePollMs,
     releaseGone: () => releaseGone(service),
-    find: () => findDue(service),
+    find: beforeMs => findDue(service, beforeMs),
     work: (key, stopping) => processSafely(service, key, stopping),
   });
 
@@ -68,7 +68,8 @@ type DueWork = {
   concurrency: number;
   pollMs: number;
   releaseGone(): Promise<void>;
-  find(): Promise<Due>;
+  // What is due, and when the next one is, if that is before `beforeMs`.
+  find(beforeMs: number): Promise<Due>;
   work(key: ConversationKey, stopping: AbortSignal): Promise<void>;
 };
 type Due = { due: ConversationKey[]; nextMs?: number };
@@ -87,7 +88,9 @@ const createDueWorker = (
       while (!signal.aborted) {
         await gone.check(() => takeOver(service, releaseGone));
         await service.dueShards.refresh();
-        const { due, nextMs } = await find();
+        const nowMs = service.clock.now();
+        const emptyMs = sharedPollMs(service.owners, name, pollMs);
+        const { due, nextMs } = await find(nowMs + emptyMs);
         for (const key of due) {
           const id = `${key.tenant_id}#${key.conversation_id}`;
           if (running.has(id) || running.size >= concurrency) continue;
@@ -97,8 +100,9 @@ const createDueWorker = (
           });
           running.set(id, working);
         }
-        const leftMs = nextMs === undefined ? pollMs : nextMs - service.clock.now();
-        await notifier.wait(Math.min(pollMs, Math.max(0, leftMs)), signal);
+        const mostMs = due.length > 0 ? pollMs : emptyMs;
+        const leftMs = nextMs === undefined ? mostMs : nextMs - service.clock.now();
+        await notifier.wait(Math.min(mostMs, Math.max(0, leftMs)), signal);
       }
     } finally {
       gone.stop();
@@ -117,7 +121,7 @@ export async function runDue(
   service: TurnDeps & Pick<Service, 'channels' | 'memoryNotifier'>,
 ): Promise<{ worked: number }> {
   await service.dueShards.refresh();
-  const { due } = await findDue(service);
+  const { due } = await findDue(service, service.clock.now());
   await Promise.all(due.map(key => processSafely(service, key, never)));
   const jobs = await findDueJobs(service);
   for (const key of jobs) await runMemoryJob(service, key, never);
@@ -125,9 +129,12 @@ export async function runDue(
 }
 
 // The conversations of all shards that are due now, and the time of the next one if that is soon.
-async function findDue(service: Pick<Service, 'store' | 'clock' | 'dueShards'>): Promise<Due> {
+async function findDue(
+  service: Pick<Service, 'store' | 'clock' | 'dueShards'>,
+  beforeMs: number,
+): Promise<Due> {
   const nowMs = service.clock.now();
-  const range = { to: { due_at: nowMs + limits.duePollMs }, limit: limits.dueTogether };
+  const range = { to: { due_at: beforeMs }, limit: limits.dueTogether };
   const pages = await Promise.all(
     service.dueShards.all().map(due_lane => service.store.query(dueStates, { due_lane }, range)),
   );

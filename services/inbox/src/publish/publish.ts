@@ -1,11 +1,11 @@
 import { AppError } from '@stak/kit';
-import { type Attempt, conflict, done, type NamedStep, progress, write } from '@stak/table';
-import { type Deps, retry, secondsNow } from '../deps.ts';
+import { type Attempt, conflict, done, type NamedStep, write } from '@stak/table';
+import { type Deps, retry } from '../deps.ts';
 import { categoryBeingDeleted, inboxErrors } from '../errors.ts';
 import { bucketOf, type InboxId, inboxText, mailboxText } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import { bytesOf, isShared, putBodySteps } from '../mailbox/shared-bodies.ts';
-import { checkBody, checkCtaUri, idFor, ttlSeconds } from '../message-rules.ts';
+import { checkBody, checkCtaUri, idAt, ttlSeconds } from '../message-rules.ts';
 import type { Draft, PublishBody } from '../schema.ts';
 import { type InboxConfig, type Policies, readInbox, readPolicies } from '../settings.ts';
 import { send } from '../tables.ts';
@@ -19,16 +19,21 @@ import {
   earlierSend,
   findSend,
   fingerprintOf,
-  idOfRequest,
+  idOfEarlierVersion,
   type NewSend,
-  requestSteps,
   type Send,
   sendOfEarlierVersion,
 } from './send-records.ts';
 
 export type Origin = {
   sender: string; // unless the message names a sender
-  requestKey?: string; // of an idempotent request
+  request?: KeyedRequest;
+};
+// Every attempt of the request has the same id for its message, which then is created once.
+export type KeyedRequest = {
+  key: string;
+  id: string;
+  isRepeated: boolean; // an earlier attempt may have made it
 };
 export type NewMessage = Draft & { uids?: readonly string[] }; // to everyone without uids
 export type Published = { send: NewSend; isNew: boolean };
@@ -54,8 +59,6 @@ export async function publish(
   const claims: Claims = {
     unique: policies.config.unique_host_system_ids,
     fingerprint,
-    requestKey: origin.requestKey,
-    nowS: secondsNow(deps),
   };
   const readDeleting = async () => (await deps.policies.categories(inbox))?.deleting ?? [];
   const rivals = { fingerprint, readDeleting };
@@ -63,20 +66,11 @@ export async function publish(
   const attempt = async (): Promise<Attempt<Send | undefined>> => {
     try {
       const { steps, delivery } = await makeContent(deps, made, draft, policies.config);
-      const request = requestSteps(inbox, made, claims);
       const sent = [...claimSteps(inbox, made, claims), ...steps];
-      const send = () => deps.store.writeInOrder([request, sent], { pattern: patternOf(made) });
+      const send = () => deps.store.writeInOrder([sent], { pattern: patternOf(made) });
       await (delivery ? writeDelivery(deps, inbox, delivery, send) : send());
       return done(undefined);
     } catch (error) {
-      const id = idOfRequest(error);
-      if (id !== undefined) {
-        claims.requestKey = undefined; // it is there
-        const before = await findSend(deps, inbox, id);
-        if (before) return done(before);
-        Object.assign(made, { id, bucket: bucketOf(inbox, id) });
-        return progress;
-      }
       const found = await earlierSend(deps, inbox, error, rivals);
       claims.over = undefined;
       if (!found) throw error;
@@ -86,11 +80,24 @@ export async function publish(
     }
   };
   const earlier =
+    (origin.request?.isRepeated ? await sendOfRequest(deps, inbox, made, origin.request.key) : undefined) ??
     (await sendOfEarlierVersion(deps, inbox, made, claims, rivals)) ??
     (await deps.lock.run(made.status === 'sent' ? keys : [], () => retry(deps, attempt)));
   if (earlier) return { send: earlier, isNew: false };
   if (made.dueat !== undefined) deps.due.notify();
   return { send: made, isNew: true };
+}
+
+// What an earlier attempt of the same request has made.
+async function sendOfRequest(
+  deps: Deps,
+  inbox: InboxId,
+  made: NewSend,
+  key: string,
+): Promise<Send | undefined> {
+  const id = await idOfEarlierVersion(deps, inbox, key);
+  if (id !== undefined) Object.assign(made, { id, bucket: bucketOf(inbox, id) });
+  return findSend(deps, inbox, made.id);
 }
 
 const patternOf = ({ status, audiences }: NewSend): string =>
@@ -145,7 +152,7 @@ function makeSend(
   { clock, ids, random, recipientsTogether }: Deps,
   inbox: InboxId,
   draft: NewMessage,
-  { sender }: Origin,
+  { sender, request }: Origin,
   policies: Policies,
 ): NewSend {
   const nowMs = clock.now();
@@ -161,7 +168,8 @@ function makeSend(
     uids === undefined ||
     uids.length <= Math.min(recipientsTogether, uids.length === 1 ? 1 : copiesPerTransaction(copied));
   const status = send_at !== undefined ? 'scheduled' : isInline ? 'sent' : 'delivering';
-  const id = send_at === undefined ? ids.next() : idFor(ids, send_at * 1000);
+  const ownId = request?.id ?? ids.next();
+  const id = send_at === undefined ? ownId : idAt(ownId, send_at * 1000);
   return {
     id,
     ...inbox,
@@ -210,26 +218,25 @@ function expiryOf(draft: Draft, fromS: number, { config, tenantTtl }: Policies):
 
 export type BulkResult = { ok: true; published: Published } | { ok: false; code: string; detail: string };
 
-// Publishes several messages, each on its own: one that is refused does not stop the others. With a request key, a
-// repeated request finds the sends it made, so a busy table fails the whole request; without a key, a repetition would
-// send them twice.
+// Publishes several messages, each on its own: one that is refused does not stop the others. With a request for each of
+// them, a repetition finds the sends it made, so a busy table fails all of it; otherwise a repetition would send them
+// twice.
 export async function publishBulk(
   deps: Deps,
   inbox: InboxId,
   messages: readonly PublishBody[],
-  origin: Origin,
+  { sender }: Origin,
+  requests?: readonly KeyedRequest[],
 ): Promise<BulkResult[]> {
   await readInbox(deps, inbox);
   const results: BulkResult[] = [];
   for (const [i, message] of messages.entries()) {
-    const requestKey = origin.requestKey === undefined ? undefined : `${origin.requestKey}.${i}`;
+    const request = requests?.[i];
     try {
-      results.push({
-        ok: true,
-        published: await publish(deps, inbox, message, { ...origin, requestKey }),
-      });
+      const origin = { sender, ...(request && { request }) };
+      results.push({ ok: true, published: await publish(deps, inbox, message, origin) });
     } catch (error) {
-      if (!(error instanceof AppError) || (isBusy(error) && requestKey !== undefined)) throw error;
+      if (!(error instanceof AppError) || (isBusy(error) && request !== undefined)) throw error;
       results.push({ ok: false, code: error.code, detail: error.message });
     }
   }

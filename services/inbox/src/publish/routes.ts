@@ -1,10 +1,11 @@
 import { json, type PrincipalOf, route } from '@stak/http';
+import type { Ids } from '@stak/kit';
 import type { Deps } from '../deps.ts';
 import { inInbox } from '../deps.ts';
 import type { InboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import * as shapes from '../schema.ts';
-import { type NewMessage, type Published, publish, publishBulk } from './publish.ts';
+import { type KeyedRequest, type NewMessage, type Published, publish, publishBulk } from './publish.ts';
 import { countMembers, showSend } from './send-records.ts';
 
 const tags = ['inbox'];
@@ -108,15 +109,23 @@ const statusOf = ({ isNew, send: { status } }: Published) => (!isNew ? 200 : sta
 type Called = {
   get(name: 'principal'): PrincipalOf<'account'>;
   get(name: 'idempotencyKey'): string | undefined;
+  get(name: 'ids'): Ids;
+  get(name: 'isRepeated'): boolean | undefined;
 };
-const originOf = (c: Called) => ({
-  sender: c.get('principal').accountId,
-  requestKey: c.get('idempotencyKey'),
-});
+const originOf = (c: Called) => ({ sender: c.get('principal').accountId });
+
+// One for each message of a request with a key. All ids are drawn before anything can fail, so every attempt draws the same.
+function requestsOf(c: Called, suffixes: readonly string[]): KeyedRequest[] | undefined {
+  const key = c.get('idempotencyKey');
+  if (key === undefined) return undefined;
+  const isRepeated = c.get('isRepeated') === true;
+  return suffixes.map(suffix => ({ key: key + suffix, id: c.get('ids').next(), isRepeated }));
+}
 
 export function createPublishRoutes(deps: Deps) {
   const publishAndShow = async (c: Called, inbox: InboxId, draft: NewMessage) => {
-    const published = await publish(deps, inbox, draft, originOf(c));
+    const [request] = requestsOf(c, ['']) ?? [];
+    const published = await publish(deps, inbox, draft, { ...originOf(c), ...(request && { request }) });
     const { send } = published;
     const members = send.audiences.kind === 'everyone' ? await countMembers(deps, inbox) : 0;
     return [showSend(send, members), statusOf(published)] as const;
@@ -126,7 +135,12 @@ export function createPublishRoutes(deps: Deps) {
     inInbox(toUsers, async (c, inbox) => c.json(...(await publishAndShow(c, inbox, c.req.valid('json'))))),
     inInbox(toEveryone, async (c, inbox) => c.json(...(await publishAndShow(c, inbox, c.req.valid('json'))))),
     inInbox(bulk, async (c, inbox) => {
-      const results = await publishBulk(deps, inbox, c.req.valid('json').messages, originOf(c));
+      const { messages } = c.req.valid('json');
+      const requests = requestsOf(
+        c,
+        messages.map((_, i) => `.${i}`),
+      );
+      const results = await publishBulk(deps, inbox, messages, originOf(c), requests);
       const data = results.map(one =>
         one.ok ? { ok: true as const, send: showSend(one.published.send, 0) } : one,
       );

@@ -83,18 +83,15 @@ export async function* walkSends(
   }
 }
 
-// What a send is known by besides its id: the host_system_id, and the request that made it. `over` is a withdrawn send
-// that had the host_system_id, which this one may take.
+// What a send is known by besides its id: the host_system_id. `over` is a withdrawn send that had it, from which this one
+// may take it.
 export type Claims = {
   unique: boolean;
   fingerprint: string;
-  requestKey?: string;
-  nowS: number;
   over?: string;
 };
 
 const takeHostId = 'take the host id';
-const keepRequest = 'keep the request';
 
 export function claimSteps(inbox: InboxId, made: NewSend, claims: Claims): NamedStep[] {
   const { id, host_system_id, expiredat } = made;
@@ -111,29 +108,19 @@ export function claimSteps(inbox: InboxId, made: NewSend, claims: Claims): Named
   return steps;
 }
 
-// Which send a request makes. It is written before the send, and by itself: a request that is repeated after a crash in
-// between makes the send that its first attempt would have made.
-export const requestSteps = (
+// The id that a request of an earlier version had for its send: it chose one for each attempt, and wrote it down first.
+export async function idOfEarlierVersion(
+  { store }: Pick<Deps, 'store'>,
   inbox: InboxId,
-  { id }: NewSend,
-  { requestKey: key, nowS }: Claims,
-): NamedStep[] =>
-  key === undefined
-    ? []
-    : [
-        [
-          keepRequest,
-          write.put(
-            requestKey,
-            { ...inbox, bucket: bucketOf(inbox, key), key, id, expiredat: nowS + limits.idempotencyS },
-            { ifAbsent: true },
-          ),
-        ],
-      ];
-
-// What the request was going to make, if that is why the write failed.
-export const idOfRequest = (error: unknown): string | undefined =>
-  (failedCondition(error, keepRequest)?.current as { id: string } | undefined)?.id;
+  key: string,
+): Promise<string | undefined> {
+  const { tenant_key, inbox_key } = inbox;
+  for (const bucket of [bucketOf(inbox, key), inbox_key]) {
+    const noted = await store.get(requestKey, { tenant_key, bucket, key }, { consistent: true });
+    if (noted) return noted.id;
+  }
+  return undefined;
+}
 
 type Rivals = { fingerprint: string; readDeleting(): Promise<readonly string[]> };
 type HeldHostId = { id: string; fingerprint: string };
@@ -160,16 +147,9 @@ export async function sendOfEarlierVersion(
   claims: Claims,
   rivals: Rivals,
 ): Promise<Send | undefined> {
+  if (host_system_id === null || !claims.unique) return undefined;
   const partition = { tenant_key: inbox.tenant_key, bucket: inbox.inbox_key };
-  const [request, held] = await Promise.all([
-    claims.requestKey === undefined
-      ? undefined
-      : deps.store.get(requestKey, { ...partition, key: claims.requestKey }),
-    host_system_id === null || !claims.unique
-      ? undefined
-      : deps.store.get(hostId, { ...partition, host_system_id }),
-  ]);
-  if (request) return readSend(deps, inbox, request.id);
+  const held = await deps.store.get(hostId, { ...partition, host_system_id });
   const holder = held && (await holderOf(deps, inbox, held, rivals));
   return holder && 'send' in holder ? holder.send : undefined;
 }

@@ -6,6 +6,7 @@ import {
   type Notifier,
   type Owners,
   type Random,
+  sharedPollMs,
   watchGone,
 } from '@stak/kit';
 import { isUnavailable, type Store, tableErrors } from '@stak/table';
@@ -37,16 +38,18 @@ export type ReminderDeps = {
 
 type Claimed = Reminder & { next_at: number };
 
+const name = 'tasks reminders';
+
 export const createReminderWorker = (deps: ReminderDeps) => ({
-  name: 'tasks reminders',
+  name,
   async run(signal: AbortSignal) {
     const gone = watchGone(deps.owners, deps.added.notify);
     try {
       while (!signal.aborted) {
         await gone.check(() => releaseGone(deps));
         const nextMs = await fireDue(deps, signal);
-        const waitMs = Math.min(limits.reminderPollMs, Math.max(0, nextMs - deps.clock.now()));
-        await deps.added.wait(waitMs, signal);
+        const mostMs = sharedPollMs(deps.owners, name, limits.reminderPollMs);
+        await deps.added.wait(Math.min(mostMs, Math.max(0, nextMs - deps.clock.now())), signal);
       }
     } finally {
       gone.stop();

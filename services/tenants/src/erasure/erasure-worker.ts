@@ -1,4 +1,4 @@
-import { createNotifier, type Owners, type Worker, watchGone } from '@stak/kit';
+import { createNotifier, type Owners, sharedPollMs, type Worker, watchGone } from '@stak/kit';
 import { isRefused, isUnavailable, type WriteStep, write } from '@stak/table';
 import { type Service, timestampOf } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -8,15 +8,17 @@ import { type ErasureItem, ownStep } from './erasures.ts';
 
 type Deps = Service & { ownEraser: Eraser; owners: Owners };
 
+const name = 'tenants-erasures';
+
 export const createErasureWorker = (deps: Deps): Worker => ({
-  name: 'tenants-erasures',
+  name,
   async run(signal) {
     const notifier = createNotifier(deps.clock);
     const gone = watchGone(deps.owners, notifier.notify);
     try {
       while (!signal.aborted)
         if ((await workOnErasures(deps, signal)) === 'done')
-          await notifier.wait(limits.erasurePollMs, signal);
+          await notifier.wait(sharedPollMs(deps.owners, name, limits.erasurePollMs), signal);
     } finally {
       gone.stop();
     }

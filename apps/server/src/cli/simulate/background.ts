@@ -1,4 +1,6 @@
+import { waitsOfRank } from '@stak/kit';
 import { memberLookMs } from '@stak/streams';
+import { type DueShards, usualDueShards } from '../../config/config.ts';
 import { beatMs, lookAgainMs } from '../../store/presence.ts';
 import { dollarsPerMillion, type KeyHeat, perPartition } from './heat.ts';
 
@@ -17,8 +19,25 @@ export const consumersOf: Readonly<Record<string, number>> = {
 // Of a consumer, for each shard in which something happens: its checkpoint. Leases and reports are those of idle servers.
 const checkpointsPerSecond = 1;
 
-/** Units a second of one server that does nothing: its report, its leases, and lists of what is due. Counted by a test. */
-export const idleServer = { reads: 7.2, writes: 0.8 } as const;
+/** Units a second of one server that does nothing: its report, its leases, and what it reads by itself. Counted by a test. */
+export const idleServer = { reads: 1.8, writes: 0.64 } as const;
+
+// Lists of what is due, which one server reads as often as this, and the others less often.
+const unitsOfEmptyList = 0.5; // of an index
+const sharedLists = ({ webhooks, agents }: DueShards) => ({
+  deliveries: { lists: webhooks, everyMs: 1_000 },
+  others: { lists: agents + 12, everyMs: 5_000 }, // of inboxes 6, of tasks 4, and of tenants one that is read consistently
+});
+
+/** Read units a second of all servers together for lists of what is due. Counted by a test. */
+export function listReadsOf(servers: number, dueShards: DueShards = usualDueShards) {
+  let looks = 0; // in the time in which the first server looks once
+  for (let rank = 0; rank < servers; rank++) looks += 1 / waitsOfRank(rank);
+  const { deliveries, others } = sharedLists(dueShards);
+  const readsOf = ({ lists, everyMs }: typeof others) =>
+    (looks * lists * unitsOfEmptyList) / (everyMs / 1000);
+  return { deliveries: readsOf(deliveries), others: readsOf(others) };
+}
 
 // A consistent read of 4 KB is a unit. Every server reads what all of them say of themselves: its own report, and a
 // member of each consumer.
@@ -36,17 +55,18 @@ export const looksOf = (servers: number) => ({
 const consumers = Object.values(consumersOf).reduce((sum, count) => sum + count, 0);
 
 /** Units a second of servers that do nothing. A list that all of them read makes more of each. */
-function idleUnits(servers: number): { reads: number; writes: number } {
+export function idleUnits(servers: number, dueShards?: DueShards): { reads: number; writes: number } {
   const [one, each] = [looksOf(1), looksOf(servers)];
   const more = each.reports - one.reports + consumers * (each.members - one.members);
-  return { reads: servers * (idleServer.reads + more), writes: servers * idleServer.writes };
+  const lists = listReadsOf(servers, dueShards);
+  return {
+    reads: servers * (idleServer.reads + more) + lists.deliveries + lists.others,
+    writes: servers * idleServer.writes,
+  };
 }
 
-const dueLooksMs = 1_000;
-const unitsOfEmptyList = 0.5; // of an index
-
 /** The keys that every server uses by the second, with the units of all servers together. */
-export function idleKeys(servers: number, dueShards: number): BackgroundKey[] {
+export function idleKeys(servers: number, dueShards: DueShards): BackgroundKey[] {
   const { reports, members } = looksOf(servers);
   const ofReports = { where: 'stak-streams', key: 'servers', partitions: 1 };
   return [
@@ -63,8 +83,8 @@ export function idleKeys(servers: number, dueShards: number): BackgroundKey[] {
       where: 'ferryhook-events/GSI2',
       key: 'DUE#{dueIn}',
       kind: 'read',
-      partitions: dueShards,
-      unitsEach: (servers * unitsOfEmptyList) / (dueLooksMs / 1000),
+      partitions: dueShards.webhooks,
+      unitsEach: listReadsOf(servers, dueShards).deliveries / dueShards.webhooks,
     },
   ];
 }
@@ -82,13 +102,18 @@ const priced = (name: string, writes: number, reads: number): BackgroundRow => {
  * `writes` are units a second of each table. A partition of DynamoDB takes a thousand, and has a shard of its own; a
  * table has one at least.
  */
-export function backgroundOf(writes: ReadonlyMap<string, number>, servers: number): BackgroundRow[] {
+export function backgroundOf(
+  writes: ReadonlyMap<string, number>,
+  servers: number,
+  dueShards: DueShards,
+): BackgroundRow[] {
   let checkpoints = 0;
   for (const [table, perSecond] of writes)
     checkpoints +=
       (consumersOf[table] ?? 0) * Math.ceil(perSecond / perPartition.write) * checkpointsPerSecond;
+  const idle = idleUnits(servers, dueShards);
   return [
     priced('checkpoints of streams', checkpoints, 0),
-    priced(`${servers.toLocaleString('en')} servers`, idleUnits(servers).writes, idleUnits(servers).reads),
+    priced(`${servers.toLocaleString('en')} servers`, idle.writes, idle.reads),
   ];
 }

@@ -1,3 +1,4 @@
+import { type DueShards, usualDueShards } from '../../config/config.ts';
 import { type BackgroundRow, backgroundOf, idleKeys } from './background.ts';
 import { dollarsPerMonth, type Heat, type KeyHeat, perPartition, storagePerMonth } from './heat.ts';
 import { isOfOperations, isOfUser, isShared } from './owners.ts';
@@ -77,15 +78,15 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
     }
   }
   const servers = load.servers ?? usualServers;
+  const dueShards = dueShardsOf(measured);
   if (rows.length > 0)
-    for (const one of idleKeys(servers, dueShardsOf(measured)))
-      keys.set(`${one.where} ${one.key} ${one.kind}`, one);
+    for (const one of idleKeys(servers, dueShards)) keys.set(`${one.where} ${one.key} ${one.kind}`, one);
   const warm = Array.from(
     keys.values(),
     (key): WarmKey => ({ ...key, share: key.unitsEach / perPartition[key.kind] }),
   );
   const storageDollars = load.storedGb === undefined ? undefined : storagePerMonth(load.storedGb);
-  const background = rows.length === 0 ? [] : backgroundOf(writes, servers);
+  const background = rows.length === 0 ? [] : backgroundOf(writes, servers, dueShards);
   return {
     rows,
     background,
@@ -102,10 +103,15 @@ const busyPerSecond = 10;
 const heatUnder = (ways: Simulated['ways'], perSecondOfTenant: number): Heat =>
   (perSecondOfTenant >= busyPerSecond ? (ways.at(-2) ?? ways.at(-1)!) : ways.at(-1)!).heat;
 
-const dueShardsOf = (measured: readonly Simulated[]): number =>
-  measured
-    .flatMap(({ ways }) => ways.flatMap(({ heat }) => heat.keys))
-    .find(({ where, kind }) => where === 'ferryhook-events/GSI2' && kind === 'write')?.partitions ?? 1;
+function dueShardsOf(measured: readonly Simulated[]): DueShards {
+  const keys = measured.flatMap(({ ways }) => ways.flatMap(({ heat }) => heat.keys));
+  const partitionsIn = (index: string) =>
+    keys.find(({ where, kind }) => where === index && kind === 'write')?.partitions;
+  return {
+    webhooks: partitionsIn('ferryhook-events/GSI2') ?? usualDueShards.webhooks,
+    agents: partitionsIn('conversations/due') ?? usualDueShards.agents,
+  };
+}
 
 // How many partitions a key has under the load: those of each tenant or user. A key of neither is shared by all of them,
 // and has as many as when it was measured.

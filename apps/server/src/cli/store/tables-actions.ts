@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { type AnyTable, type CapacityEntry, type ControlPlane, createTables, designDoc } from '@stak/table';
 import { readStoreConfig } from '../../config/config.ts';
 import { UsageError } from '../../config/errors.ts';
-import { readText } from '../../config/flags.ts';
+import { readText, readWhole } from '../../config/flags.ts';
 import { measureDesign } from '../../store/costs.ts';
 import { openDatabase } from '../../store/database.ts';
 import { designs } from '../../store/designs.ts';
@@ -46,10 +46,14 @@ async function create(flags: Flags): Promise<void> {
   await withControl(flags, async control => {
     const recovery = flags.region !== undefined || flags.endpoint !== undefined;
     const progress = (table: string, what: string) => console.log(`${table}: ${what}`);
-    for (const { table, done } of await createTables(control, tables, { progress, recovery }))
+    const options = { progress, recovery, ...(flags.warm !== undefined && { warmUnits: readWarm(flags) }) };
+    for (const { table, done } of await createTables(control, tables, options))
       if (done.length === 0) console.log(`${table}: is as designed`);
   });
 }
+
+// A new table takes 12,000 read units without it. The most is what AWS allows a table after asking for much more.
+const readWarm = ({ warm }: Flags): number => readWhole('--warm', warm, 12_000, 10_000_000);
 
 async function withControl(flags: Flags, work: (control: ControlPlane) => Promise<void>): Promise<void> {
   const database = await openDatabase(readStoreConfig(flags));

@@ -6,6 +6,7 @@ export const options = {
   '--endpoint <url>': 'create: a DynamoDB endpoint to use instead of a folder',
   '--region <region>': 'create: the AWS region to use instead of a folder',
   '--prefix <text>': 'create: the prefix of table names (default: STAK_TABLE_PREFIX)',
+  '--warm <units>': 'create: read and write units a second that new tables take at once',
   '--to <folder>': 'doc: write a page for each table to this folder, instead of printing',
   '--check': 'doc: only check whether the pages in the folder are up to date',
   '--json': 'list, cost: print JSON',
