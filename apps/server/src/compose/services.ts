@@ -131,10 +131,8 @@ export function openServices(deps: ComposeDeps): OpenServices {
     erasers: () => erasers,
     endAccess: async (accountId, userId) => {
       const isOwn = accountId === userId;
-      await tasks.operations.revokeFeed(
-        { kind: 'account', accountId },
-        isOwn ? undefined : { made_by: userId },
-      );
+      const onlyOf = isOwn ? undefined : { made_by: userId };
+      await tasks.operations.revokeFeed({ kind: 'account', accountId }, onlyOf);
       if (isOwn) await tenants.revokeTokensOf(accountId);
     },
     checkEndUser: (claims, fresh) =>
