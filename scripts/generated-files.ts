@@ -17,7 +17,7 @@ export async function generatedFiles(): Promise<[path: string, text: string][]> 
   const { streamErrors } = await load('packages/streams/src/index.ts');
   const { describeApi, serviceErrors } = await load('apps/server/src/compose/document.ts');
   const { errorTexts } = await load('apps/server/src/http/reference/error-texts.ts');
-  const { roles } = await load('services/accounts/src/organisations/roles.ts');
+  const { roles } = await load('services/accounts/src/roles.ts');
   const { generateClient } = await load('packages/client/src/generator.ts');
 
   const document: Documented = describeApi();

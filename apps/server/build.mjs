@@ -47,6 +47,7 @@ const commit = givenCommit || readCommit();
 const programs = [
   './src/store/backup/backup-thread.ts',
   './src/store/lake/lake-thread.ts',
+  './src/store/scrub/scrub-thread.ts',
   '../../packages/sandbox/src/sandbox-thread.mjs',
   '../../services/lake/src/duckdb/duck-process.mjs',
   '../../services/lake/src/duckdb/memory-watch-thread.mjs',

@@ -8,8 +8,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   lane: ['services/agents/src'], // a stored attribute
   // A stored attribute, and a field in the output of `stak simulate`.
   place: [
-    'services/accounts/src/table.ts',
-    'services/accounts/src/sign-in/throttle.ts',
+    'services/accounts/src/main-table.ts',
+    'services/accounts/src/people/credentials/throttle.ts',
     'apps/server/src/cli/simulate',
     'apps/server/test/simulate.test.ts',
     'apps/server/test/simulate-units.test.ts',

@@ -36,9 +36,7 @@ export async function withServer(
     await work(createClient({ baseUrl: server.localUrl, token: data.access_token }), server.localUrl);
     const isCounting = (name: string) => name.startsWith('storage-'); // an export does not wait for it
     await expect
-      .poll(async () => (await consumersBehind(config.store)).filter(name => !isCounting(name)), {
-        timeout: 20_000,
-      })
+      .poll(async () => (await consumersBehind(config.store)).filter(name => !isCounting(name)))
       .toEqual([]);
   } finally {
     await server.stop();

@@ -100,12 +100,15 @@ function sampleOf(type: z.core.$ZodType): unknown {
   throw new Error(`no sample of ${type._zod.def.type}`);
 }
 
+// Texts with a meaning of their own.
+const settingsOf = new Map<AnyEntity, object>([
+  [connection, { filters: '[]', transform: '{"type":"passthrough"}', retryConfig: '{}', ratePerSecond: 1 }],
+]);
+
 // An item with all ids of these people. Those in keys are always there.
-export function itemOf(
-  { schema, key, indexes, table, kind, examples }: AnyEntity,
-  ids: Partial<Ids>,
-  given: object = {},
-): Attributes {
+export function itemOf(entity: AnyEntity, ids: Partial<Ids>, changes: object = {}): Attributes {
+  const { schema, key, indexes, table, kind, examples } = entity;
+  const given = { ...settingsOf.get(entity), ...changes };
   const inKeys = new Set([key, ...indexes].flatMap(({ params }) => params));
   const example: Attributes = { ...examples[0] };
   const values: Attributes = {};

@@ -44,7 +44,7 @@ test('an account that was imported without its credentials keeps its data when i
       const found = texts.find(text => text.includes('Subject: Reset your Stak password'));
       expect(found).toBeDefined();
       return found!.replaceAll('=\r\n', '');
-    }, 10_000);
+    }, 25_000);
     expect(mail).not.toContain('new, empty account');
     const token = /#token=3D(\S+)/.exec(mail)![1]!;
     const password = 'eleven blue lampposts';

@@ -9,7 +9,7 @@ import { readServerConfig } from '../src/config/config.ts';
 import { startServer } from '../src/process/server.ts';
 import { lakeProgram } from './command.ts';
 
-const patience = { timeout: 60_000, interval: 100 };
+const patience = { timeout: 60_000, interval: 400 }; // each look is a query of DuckDB
 
 async function open() {
   const folder = await mkdtemp(join(tmpdir(), 'stak-texts-'));

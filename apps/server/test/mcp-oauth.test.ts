@@ -22,7 +22,7 @@ beforeAll(async () => {
       probe.close(() => resolve(free));
     });
   });
-  server = await startServer(readServerConfig({ port, memory: true, demo: false }, {}), {
+  server = await startServer(readServerConfig({ port, memory: true, demo: false }, { STAK_LAKE: 'off' }), {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
   });

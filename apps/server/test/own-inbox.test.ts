@@ -6,7 +6,7 @@ import { type RunningServer, startServer } from '../src/process/server.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
-  server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, {}), {
+  server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, { STAK_LAKE: 'off' }), {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
   });

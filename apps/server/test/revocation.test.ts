@@ -94,7 +94,7 @@ async function joinHost({ client }: Host): Promise<string> {
       .matchAll(/#token=3D(\S+)/g);
     const found = [...links].find(([, one]) => one!.startsWith(`${accountId}.inv_`));
     return found![1]!;
-  }, 10_000);
+  }, 25_000);
   const { data } = isSignedUp
     ? await as().accounts.logIn({ body: colleague })
     : await as().accounts.signUp({ body: { ...colleague, name: 'Colleague' } });

@@ -127,7 +127,7 @@ test.skipIf(!canMountFile)(
     const failedWrites = () => server.stderr.match(/Write error/g)?.length ?? 0;
     await expect.poll(status).toBe(503);
     const reported = () => server.stdout.match(/must be opened again/g)?.length;
-    await expect.poll(reported, { timeout: 10_000 }).toBeGreaterThan(2);
+    await expect.poll(reported).toBeGreaterThan(2);
     expect(await status()).toBe(503);
     expect(failedWrites()).toBeLessThanOrEqual(1);
   },

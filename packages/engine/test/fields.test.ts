@@ -1,9 +1,9 @@
 import * as dynamodb from '@aws-sdk/client-dynamodb';
 import * as streams from '@aws-sdk/client-dynamodb-streams';
 import { expect, onTestFinished, test } from 'vitest';
-import { inputShapes } from '../src/http/shapes.ts';
 import { createEngine } from '../src/index.ts';
 import { actions } from '../src/operations.ts';
+import { inputShapes } from '../src/validation/input-shapes.ts';
 import type { Operation } from '../src/validation/operations.ts';
 import type { Shape } from '../src/validation/shape.ts';
 import { call, hashTable, openEngine } from './engine-fixture.ts';
@@ -15,20 +15,11 @@ import { call, hashTable, openEngine } from './engine-fixture.ts';
 // These are refused, whatever they contain.
 const refusedOperations: { [O in Operation]?: string } = {
   CancelBulkOperation: 'ResourceNotFoundException',
-  CreateBackup: 'ContinuousBackupsUnavailableException',
   CreateGlobalTable: 'ValidationException',
-  DeleteBackup: 'BackupNotFoundException',
-  DescribeBackup: 'BackupNotFoundException',
   DescribeBulkOperation: 'ResourceNotFoundException',
-  DescribeExport: 'ExportNotFoundException',
   DescribeGlobalTable: 'GlobalTableNotFoundException',
   DescribeGlobalTableSettings: 'GlobalTableNotFoundException',
-  DescribeImport: 'ImportNotFoundException',
   DescribeTableReplicaAutoScaling: 'ResourceNotFoundException',
-  ExportTableToPointInTime: 'PointInTimeRecoveryUnavailableException',
-  ImportTable: 'LimitExceededException',
-  RestoreTableFromBackup: 'BackupNotFoundException',
-  RestoreTableToPointInTime: 'PointInTimeRecoveryUnavailableException',
   SearchVectors: 'ValidationException',
   StartBulkPutItems: 'LimitExceededException',
   UpdateGlobalTable: 'ValidationException',
@@ -96,27 +87,11 @@ const arn = `arn:aws:dynamodb:us-east-1:123456789012:table/notes/backup/01`;
 const GlobalTableName = 'notes';
 const inputs: Record<string, object> = {
   CancelBulkOperation: { BulkOperationArn: arn },
-  CreateBackup: { TableName: 'notes', BackupName: 'one' },
   CreateGlobalTable: { GlobalTableName, ReplicationGroup: [{ RegionName: 'eu-west-1' }] },
-  DeleteBackup: { BackupArn: arn },
-  DescribeBackup: { BackupArn: arn },
   DescribeBulkOperation: { BulkOperationArn: arn },
-  DescribeExport: { ExportArn: arn },
   DescribeGlobalTable: { GlobalTableName },
   DescribeGlobalTableSettings: { GlobalTableName },
-  DescribeImport: { ImportArn: arn },
   DescribeTableReplicaAutoScaling: { TableName: 'notes' },
-  ExportTableToPointInTime: {
-    TableArn: 'arn:aws:dynamodb:us-east-1:123456789012:table/notes',
-    S3Bucket: 'bucket',
-  },
-  ImportTable: {
-    S3BucketSource: { S3Bucket: 'bucket' },
-    InputFormat: 'CSV',
-    TableCreationParameters: { TableName: 'imported' },
-  },
-  RestoreTableFromBackup: { TargetTableName: 'restored', BackupArn: arn },
-  RestoreTableToPointInTime: { SourceTableName: 'notes', TargetTableName: 'restored' },
   SearchVectors: { TableName: 'notes', IndexName: 'byMeaning', SearchVector: [{ N: '1' }], TopK: 1 },
   StartBulkPutItems: { TableName: 'notes', InputS3Configuration: { S3Bucket: 'bucket' } },
   UpdateGlobalTable: { GlobalTableName, ReplicaUpdates: [] },
@@ -140,6 +115,17 @@ const refusedFields: [string, Operation, object][] = [
   ['GlobalTableWitnessUpdates', 'UpdateTable', { GlobalTableWitnessUpdates: [{}] }],
   ['VectorIndexUpdates', 'UpdateTable', { VectorIndexUpdates: [{ Delete: { IndexName: 'byMeaning' } }] }],
 ];
+
+test.each([
+  ['IncrementalExportSpecification', { ExportTime: 1 }],
+  ['FilterSpecification', { FilterExpression: 'a = :a' }],
+])('%s of an export is refused by name', async (field, value) => {
+  const engine = await openEngine();
+  onTestFinished(() => engine.close());
+  await expect(
+    call(engine, 'ExportTableToPointInTime', { TableArn: arn, S3Bucket: 'bucket', [field]: value }),
+  ).rejects.toThrow(`One or more parameter values were invalid: ${field} is not supported: `);
+});
 
 test.each(refusedFields)('%s of %s is refused by name', async (field, operation, more) => {
   const engine = await openEngine();

@@ -16,10 +16,9 @@ import { createDispatcher } from './delivery/dispatcher.ts';
 import { createQueueShards } from './delivery/due-shards.ts';
 import { postponeDelivery } from './delivery/queue.ts';
 import { createRateLimiter } from './delivery/rate-limiter.ts';
-import { createScheduler } from './delivery/scheduler.ts';
 import { attemptLeased, claimAndAttempt } from './delivery/worker.ts';
 import type { WebhookDeps } from './deps.ts';
-import { createEraser, eraseEvent } from './eraser.ts';
+import { createEraser, eraseEvent } from './erasure.ts';
 import { webhookErrors } from './errors.ts';
 import { createAttempts, createEvents } from './events/events.ts';
 import { createJobs } from './events/jobs.ts';
@@ -33,21 +32,23 @@ import { createIngestRoutes } from './ingest/routes.ts';
 import { createTestEventRoutes } from './ingest/test-event.ts';
 import * as limits from './limits.ts';
 import { connectionPointer } from './main-table.ts';
+import { createScheduler } from './scheduler.ts';
 import { createSecrets } from './signatures/secrets.ts';
+import { findOwnerOfSource } from './source-owner.ts';
 import { createSourceRoutes } from './sources/routes.ts';
 import { createSourceCache, sourceCacheInvalidation } from './sources/source-cache.ts';
-import { findOwnerOfSource } from './sources/source-owner.ts';
 import { createSources } from './sources/sources.ts';
 import { ferryhookEvents } from './tables.ts';
 import { createRules } from './transforms/rules.ts';
 
+export { oddSettingOf } from './connections/stored-settings.ts';
 export { countCheckpoint } from './count-tables.ts';
 export type { AccountPlan, EventShare, WebhookDeps } from './deps.ts';
 export { webhookErrors } from './errors.ts';
 export type { Emit, StakEvent } from './ingest/emit.ts';
 export { catchUpMs } from './limits.ts';
 export { type Alert, ferryhookMain } from './main-table.ts';
-export { webhookOwners } from './storage-owners.ts';
+export { webhookOwners } from './owners.ts';
 export { ferryhookEvents } from './tables.ts';
 
 // Ferryhook: receives webhooks, stores them, and delivers them to their connections.

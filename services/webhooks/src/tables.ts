@@ -21,7 +21,7 @@ import * as limits from './limits.ts';
 export * from './count-tables.ts';
 export { type EventStatus, eventStatuses } from './events-keys.ts';
 export * from './main-table.ts';
-export { findOwnerOfSource } from './sources/source-owner.ts';
+export { findOwnerOfSource } from './source-owner.ts';
 
 const ms = z.int().describe('Unix timestamp (ms)');
 const bytes = z.custom<Uint8Array>(value => value instanceof Uint8Array, 'Not bytes');
@@ -47,7 +47,7 @@ const summary = z.object({
   state: z.enum(deliveryStates),
   run: z.int(),
   jobId: z.string().optional().describe('The replay that started the run, or made it due'),
-  attempts: z.int().optional().describe('Of this run, so far'),
+  attempts: z.int().min(0).optional().describe('Of this run, so far'),
   rulesVersion: z.int().optional().describe('Version of the connection whose rules filtered it'),
 });
 
@@ -113,7 +113,7 @@ export const delivery = entity(eventsKeys, {
     userId: z.string(),
     receivedAt: ms.describe('When the event was received'),
     state: z.enum(deliveryStates),
-    attempts: z.int(),
+    attempts: z.int().min(0),
     queueId: z.string().optional().describe('Its position in the order of an ordered connection'),
     jobId: z.string().optional().describe('The replay that started the run, or last made it due'),
     eventVersion: z.int().optional().describe('Version of the event, if this is its only delivery'),

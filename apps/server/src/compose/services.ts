@@ -127,9 +127,13 @@ export function openServices(deps: ComposeDeps): OpenServices {
   const accounts: Accounts = openAccounts(deps, {
     outbound,
     erasers: () => erasers,
-    endAccess: async accountId => {
-      await tasks.operations.revokeFeed({ kind: 'account', accountId });
-      await tenants.revokeTokensOf(accountId);
+    endAccess: async (accountId, userId) => {
+      const isOwn = accountId === userId;
+      await tasks.operations.revokeFeed(
+        { kind: 'account', accountId },
+        isOwn ? undefined : { made_by: userId },
+      );
+      if (isOwn) await tenants.revokeTokensOf(accountId);
     },
     checkEndUser: (claims, fresh) =>
       claims.tenant === ownTenant ||

@@ -10,6 +10,8 @@ const hourMs = 60 * 60_000;
 const whole = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
 
 export const backupVariables = {
+  STAK_HISTORY_HOURS: whole(0, 24 * 35).default(24),
+  STAK_HISTORY_MB: whole(16, 1_000_000).default(1024),
   STAK_BACKUP: z.string().min(1).optional(),
   STAK_BACKUP_KEYS: z
     .string()
@@ -17,7 +19,7 @@ export const backupVariables = {
     .optional(),
   STAK_BACKUP_EVERY_MS: whole(100, 60_000).default(500),
   STAK_BACKUP_SNAPSHOT_HOURS: whole(1, 24 * 31).default(6),
-  STAK_BACKUP_KEEP_DAYS: whole(1, 3650).default(7),
+  STAK_BACKUP_KEEP_DAYS: whole(1, 3650).default(35),
   STAK_BACKUP_JOURNAL_MB: whole(64, 1_000_000).default(1024),
 } as const;
 
@@ -25,6 +27,16 @@ export type BackupVariables = z.output<z.ZodObject<typeof backupVariables>> & {
   STAK_AWS_REGION?: string | undefined;
   STAK_S3_ENDPOINT?: string | undefined;
 };
+
+// What a store keeps of its history in its own folder; nothing for 0 milliseconds.
+export type HistoryConfig = { keepMs: number; mostBytes: number };
+
+export const readHistory = (
+  data: Pick<BackupVariables, 'STAK_HISTORY_HOURS' | 'STAK_HISTORY_MB'>,
+): HistoryConfig => ({
+  keepMs: data.STAK_HISTORY_HOURS * hourMs,
+  mostBytes: data.STAK_HISTORY_MB * 1024 * 1024,
+});
 
 export type BackupConfig = {
   location: ObjectsConfig;

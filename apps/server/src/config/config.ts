@@ -118,7 +118,7 @@ export const serverVariables = {
 const serverSchema = z.object(serverVariables);
 
 export type StoreConfig =
-  | { kind: 'embedded'; path: string; prefix?: string }
+  | { kind: 'embedded'; path: string; prefix?: string; history?: backup.HistoryConfig }
   | { kind: 'aws'; region: string; endpoint: string | undefined; prefix?: string }; // a prefix of the tables' names
 export type ObjectsConfig =
   | { kind: 'folder'; path: string }
@@ -289,7 +289,7 @@ function readStore(data: Variables, flags: ServerFlags): StoreConfig {
   const prefix = data.STAK_TABLE_PREFIX === '' ? {} : { prefix: data.STAK_TABLE_PREFIX };
   if (data.STAK_STORE === 'embedded') {
     const path = flags.memory ? inMemory : readText('--path', flags.path ?? data.STAK_DATA);
-    return { kind: 'embedded', path, ...prefix };
+    return { kind: 'embedded', path, ...prefix, history: backup.readHistory(data) };
   }
   if (flags.memory || flags.path !== undefined)
     throw new UsageError('STAK_STORE=aws keeps nothing on this machine: leave out --path and --memory');

@@ -30,10 +30,12 @@ import { mountMcp } from '../http/mcp.ts';
 import { requireArrived } from '../store/archive/arrival.ts';
 import { answerMigration, describeTarget, followMove, readMove, watchMove } from '../store/archive/move.ts';
 import { startBackup } from '../store/backup/backup-host.ts';
+import { historyOfBackup } from '../store/backup/older-history.ts';
 import { type Database, type DatabaseOptions, noteOtherPrefixes, openDatabase } from '../store/database.ts';
 import { hostLake, type LakeHostDeps } from '../store/lake/lake-host.ts';
 import { isInMemory, openLake } from '../store/lake/lake-objects.ts';
 import { createPresence } from '../store/presence.ts';
+import { createScrubHost, type ScrubHost } from '../store/scrub/scrub-host.ts';
 import { createMetrics } from './metrics.ts';
 import { createServerApi, listenOn } from './server-api.ts';
 import { retryWhileUnavailable, storeCheck } from './store-check.ts';
@@ -71,6 +73,7 @@ export async function startServer(config: ServerConfig, options: ServerOptions):
     clock,
     ...(options.onUsage && { onUsage: options.onUsage }),
     onError: (error, work) => log.error({ err: error, work }, 'the engine failed at its own work'),
+    ...(config.backup && { olderHistory: historyOfBackup(config.backup) }),
   });
   options.onOpened?.(database);
   const move = database.embedded && readMove(database.embedded);
@@ -112,6 +115,10 @@ async function startOn(
   const { owners } = base;
   const streams = createConsumers(database, config, services, { store: base.store, owners, clock, log });
   const backup = keepsLake ? await startBackup(database, config, { clock, log, keys }) : undefined;
+  const scrub =
+    keepsLake && database.embedded
+      ? createScrubHost(config.store, { store: database.embedded, clock, log })
+      : undefined;
   const metrics = createMetrics();
   const eventLoop = watchEventLoop({ log });
   const workers = superviseWorkers(
@@ -158,6 +165,7 @@ async function startOn(
       streams,
       presence,
       backup,
+      scrub,
       lake: lakeHost && { workers: () => lakeThread?.states() ?? [] },
     }),
   });
@@ -171,6 +179,7 @@ async function startOn(
   // Last: serving requests does not wait for it.
   if (lakeHost) lakeThread = superviseWorkers([lakeHost.worker], { clock, log });
   if (backup) backupThread = superviseWorkers([backup.worker], { clock, log });
+  const scrubbing = superviseWorkers(scrub ? [scrub.worker] : [], { clock, log });
   if (peers) answerMigration(peers);
   let stopWatching = () => {};
   const moved = new Promise<void>(resolve => {
@@ -190,7 +199,7 @@ async function startOn(
       stopWatching();
       const unanswered = await listening.close({ isAtOnce });
       await sender?.stop();
-      const [late, ofLake = []] = await Promise.all([workers.stop(), lakeThread?.stop()]);
+      const [late, ofLake = []] = await Promise.all([workers.stop(), lakeThread?.stop(), scrubbing.stop()]);
       eventLoop.stop();
       await services.close();
       await lake?.close();
@@ -208,6 +217,7 @@ type ReadinessDeps = {
   streams: ReturnType<typeof createConsumers>;
   presence: Base['presence'];
   backup: Awaited<ReturnType<typeof startBackup>>;
+  scrub: ScrubHost | undefined;
   lake: { workers(): readonly WorkerState[] } | undefined;
 };
 
@@ -215,7 +225,7 @@ type ReadinessDeps = {
 function readinessChecks(
   database: Database,
   config: ServerConfig,
-  { clock, streams, presence, backup, lake }: ReadinessDeps,
+  { clock, streams, presence, backup, scrub, lake }: ReadinessDeps,
 ): Pick<ApiSettings, 'checks' | 'warnings'> {
   return {
     checks: { store: storeCheck(database.client, clock, folderOf(config)) },
@@ -225,6 +235,7 @@ function readinessChecks(
       missed_changes: async () => ((await streams.missed.read()).length > 0 ? 'degraded' : undefined),
       ...(presence && { public_url: presence.check }),
       ...(backup && { backup: backup.check }),
+      ...(scrub && { damage: scrub.check }),
       // SQL and insights use what the lake has written so far.
       ...(lake && {
         lake: async () => (lake.workers().some(one => one.status === 'backing-off') ? 'degraded' : undefined),

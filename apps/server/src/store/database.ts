@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { EngineOptions } from '@stak/engine';
+import type { EngineOptions, OlderHistory } from '@stak/engine';
 import {
   type Clock,
   createIds,
@@ -39,6 +39,8 @@ export type DatabaseOptions = {
   onUsage?: EngineOptions['onUsage'];
   isReader?: boolean; // an embedded store is opened read-only
   onError?(error: Error, work: string): void;
+  // Moments of an embedded store before those that its folder has.
+  olderHistory?: OlderHistory;
 };
 
 type Opened = Omit<Database, 'otherPrefixes'>;
@@ -46,7 +48,7 @@ type Opened = Omit<Database, 'otherPrefixes'>;
 // Opens the embedded engine or AWS. The code above it knows neither which one it is, nor the prefix of the tables.
 export async function openDatabase(config: StoreConfig, options: DatabaseOptions = {}): Promise<Database> {
   const { prefix = '' } = config;
-  const opened = await (config.kind === 'aws' ? openAws(config) : openEmbedded(config.path, options));
+  const opened = await (config.kind === 'aws' ? openAws(config) : openEmbedded(config, options));
   const database: Database = {
     ...opened,
     client: withPrefix(opened.client, prefix),
@@ -87,8 +89,11 @@ async function findOtherPrefixes(control: ControlPlane, prefix: string): Promise
   return others;
 }
 
-async function openEmbedded(path: string, options: DatabaseOptions): Promise<Opened> {
+type EmbeddedConfig = Extract<StoreConfig, { kind: 'embedded' }>;
+
+async function openEmbedded({ path, history }: EmbeddedConfig, options: DatabaseOptions): Promise<Opened> {
   const { clock = systemClock, isSecondary = false, isReader = false, onError, onUsage } = options;
+  const { olderHistory: older } = options;
   const { createEngine } = await import('@stak/engine');
   // It contains names, addresses and hashes: readable by its owner only.
   if (path !== ':memory:' && !isSecondary) await mkdir(resolve(path), { recursive: true, mode: 0o700 });
@@ -97,6 +102,7 @@ async function openEmbedded(path: string, options: DatabaseOptions): Promise<Ope
     clock,
     ...(isSecondary && { create: false, sweepIntervalMs: 0 }),
     ...(isReader && { readOnly: true }),
+    ...(history && { history: history.keepMs > 0 && { ...history, ...(older && { older }) } }),
     ...(onError && { onError }),
     ...(onUsage && { onUsage }),
   });

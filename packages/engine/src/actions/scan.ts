@@ -1,14 +1,14 @@
 import { beginRead, type Context, type View } from '../context.ts';
 import { validationError } from '../errors.ts';
 import { assertAllUsed } from '../expressions/scope.ts';
+import { type Page, type PageRequest, readPage, readSegment } from '../items/page.ts';
+import { findIndex, pageUsage, resumeAfter, visibleThrough } from '../items/read-request.ts';
 import { head, itemKey, partitionHash, prefixRange, space } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
 import { type ScanInput, validateScan } from '../validation/scan.ts';
 import { checkStartKey } from '../validation/start-key.ts';
 import type { Item } from '../values/attribute-value.ts';
-import { type Page, type PageRequest, readPage, readSegment } from './page.ts';
 import { bindReadExpressions } from './read-expressions.ts';
-import { findIndex, pageUsage, resumeAfter, visibleThrough } from './read-request.ts';
 import { pageResponse } from './response.ts';
 
 export function scan<T>(context: Context, input: ScanInput, view: View<T>) {

@@ -1,18 +1,12 @@
-import { type Page, type PageRequest, readPage } from '../actions/page.ts';
-import { readItem } from '../actions/read-item.ts';
-import {
-  findIndex,
-  pageUsage,
-  resumeAfter,
-  type Visibility,
-  visibleThrough,
-} from '../actions/read-request.ts';
 import { addUsage, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
 import type { Context, View } from '../context.ts';
 import { validationError } from '../errors.ts';
 import type { Condition } from '../expressions/condition.ts';
 import { type Path, valueAt } from '../expressions/path.ts';
 import { createProjection } from '../expressions/projection.ts';
+import { type Page, type PageRequest, readPage } from '../items/page.ts';
+import { readItem } from '../items/read-item.ts';
+import { findIndex, pageUsage, resumeAfter, type Visibility, visibleThrough } from '../items/read-request.ts';
 import * as limits from '../limits.ts';
 import { decodeItem, gatherEach } from '../storage/codec.ts';
 import type { Decode } from '../storage/store.ts';

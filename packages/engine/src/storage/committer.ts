@@ -1,8 +1,8 @@
 import { DynamoError, internalError, storeFull } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { StreamChanges } from '../streams/stream-changes.ts';
 import { logKey, metaKey, sizeKey } from './keys.ts';
 import type { Store } from './store.ts';
+import type { StreamChanges } from './stream-changes.ts';
 
 // Group commit. Work that arrives while the journal is being flushed waits and shares the next transaction: under load
 // one flush acknowledges many writes, and without load a write does not wait. A piece of work decides first and writes
@@ -48,6 +48,8 @@ const waitingMost = 8; // as many are worth a commit of their own
 const sequenceKey = metaKey('sequence');
 const decodeSequence = (bytes: Buffer): number => bytes.readDoubleBE(0);
 const decodeSizes = (bytes: Buffer): Size => ({ items: bytes.readDoubleBE(0), bytes: bytes.readDoubleBE(8) });
+
+export const encodeSizes = ({ items, bytes }: Size): Buffer => doubles(items, bytes);
 
 export const readSize = (store: Store, id: number): Size =>
   store.get(sizeKey(id), decodeSizes) ?? { items: 0, bytes: 0 };

@@ -19,13 +19,13 @@ import { checkTableNamePresence, newTableName } from './table-name.ts';
 import { checkTags, tag } from './tags.ts';
 import { checkNewWarmThroughput } from './warm-throughput.ts';
 
-const localIndex = structure('LocalSecondaryIndex', {
+export const localIndex = structure('LocalSecondaryIndex', {
   IndexName: tableMembers.indexName,
   KeySchema: tableMembers.keySchema,
   Projection: tableMembers.projection,
 });
 
-const globalIndex = structure('GlobalSecondaryIndex', {
+export const globalIndex = structure('GlobalSecondaryIndex', {
   IndexName: tableMembers.indexName,
   KeySchema: tableMembers.globalKeySchema,
   Projection: tableMembers.projection,

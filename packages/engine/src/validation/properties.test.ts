@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DynamoError } from '../errors.ts';
-import { deserialize } from '../http/deserialize.ts';
-import { inputShapes } from '../http/shapes.ts';
+import { deserialize } from './deserialize.ts';
+import { inputShapes } from './input-shapes.ts';
 import { type Operation, validators } from './operations.ts';
 import type { Shape } from './shape.ts';
 
@@ -54,6 +54,8 @@ function soundOf(shape: Shape): fc.Arbitrary<unknown> {
     case 'integer':
     case 'long':
       return fc.integer({ min: -1, max: 5 });
+    case 'timestamp':
+      return fc.double({ min: 0, max: 4e9, noNaN: true });
     case 'boolean':
       return fc.boolean();
     case 'refused':

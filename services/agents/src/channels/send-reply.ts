@@ -1,10 +1,10 @@
 import { cutText, doubledMs } from '@stak/kit';
-import { askInChannel } from '../approvals/channel-question.ts';
-import type { Service } from '../deps.ts';
+import type { Base, Service, SkillDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
-import type { MessageItem } from '../turns/commit-turn.ts';
-import type { ConversationKey } from '../turns/lease.ts';
+import type { ConversationKey } from '../state/lease.ts';
+import type { MessageItem } from '../state/turn-items.ts';
 import type { ChannelType } from './channel.ts';
+import { askInChannel } from './question.ts';
 import { openSecrets } from './secrets.ts';
 
 // A reply to be sent: stored in the state of its conversation, so that it is sent after a crash, and before the next
@@ -47,14 +47,16 @@ export function replyTo(waiting: readonly MessageItem[], text: string, asks?: st
 
 // Undefined when it is sent, or given up: if the provider rejects it for good, or for a whole day. After a crash right after sending it is sent twice: channels cannot be asked.
 export async function sendReply(
-  service: Service,
+  service: Base & SkillDeps & Pick<Service, 'channels'>,
   key: ConversationKey,
   text: string,
 ): Promise<{ reply: string; untilMs: number } | undefined> {
   const reply = JSON.parse(text) as Reply;
-  const { tenant_id, type, channel_id, attempts } = reply;
+  const { type, channel_id, attempts } = reply;
+  const { tenant_id } = key;
   const opened = await openSecrets(service, { type, channel_id });
-  if (opened?.tenant_id !== tenant_id) return undefined; // the channel belongs to another tenant now
+  // The channel belongs to another tenant now; or the reply, which may have been imported, names one of another.
+  if (opened?.tenant_id !== tenant_id) return undefined;
   const channel = service.channels[type];
   const outcome =
     reply.asks !== undefined && channel.ask

@@ -2,9 +2,9 @@ import { empty, endpoint, etagOf, expectedVersion, json, route } from '@stak/htt
 import { z } from 'zod';
 import { type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
+import { ownerOf } from '../owner.ts';
 import { feedAddress, profile, profilePatch } from '../schema.ts';
 import { feedNotFound, feedVersion, findFeed, readFeed, replaceFeed, revokeFeed } from './calendar-feed.ts';
-import { ownerOf } from './owner.ts';
 import { getUser, showUser, updateUser } from './profile.ts';
 
 const own = { auth: 'user' as const, tags: ['tasks'], tenant: 'caller' as const, mcp: false as const };
@@ -130,16 +130,15 @@ export function createUserRoutes(deps: Deps) {
   ] as const;
 }
 
-// The calendar of a suspended tenant is not found, nor one whose address is with a person who has left the account, or is
-// older than a revocation of all the tenant's tokens.
+// The calendar of a closed account or a suspended tenant is not found, nor one whose address is with a person who has left
+// the account, or is older than a revocation of all the tenant's tokens.
 async function checkOwner(
   { isTenantActive, isMember, lastRevokedAt }: Deps,
   { user_id, made_by, created_at }: { user_id: string; made_by?: string | undefined; created_at: number },
 ): Promise<void> {
   const owner = ownerOf(user_id);
   if (owner.kind === 'account') {
-    const hasLeft = made_by !== undefined && (await isMember?.(owner.accountId, made_by)) === false;
-    if (hasLeft) throw feedNotFound();
+    if ((await isMember?.(owner.accountId, made_by)) === false) throw feedNotFound();
     return;
   }
   if (!(await isTenantActive(owner.tenantId))) throw feedNotFound();

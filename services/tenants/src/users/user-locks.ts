@@ -1,11 +1,16 @@
+import { createHash } from 'node:crypto';
 import { type NamedStep, write } from '@stak/table';
-import { emailLock, identityLock } from '../table.ts';
+import { emailLock, identityLock } from '../tables.ts';
 
 // What is unique to a user within the tenant: an e-mail address and identities on channels.
 export type Holdings = {
   email?: string;
   channel_identities: Readonly<Record<string, string>>;
 };
+
+// One open invitation for each address: its id is derived from it, so that it is found when the user goes.
+export const invitationIdOf = (tenant_id: string, email: string): string =>
+  `inv_${createHash('sha256').update(`${tenant_id} ${email.toLowerCase()}`).digest('hex').slice(0, 24)}`;
 
 const addressOf = ({ email }: Holdings): string | undefined => email?.toLowerCase();
 

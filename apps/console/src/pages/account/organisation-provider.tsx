@@ -2,16 +2,16 @@ import { Button, Card, Code, Group, Select, Stack, Text, Title } from '@mantine/
 import { StakError } from '@stak/client';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
 import {
   ProviderActions,
   ProviderFields,
   ProviderTest,
   readProviderFields,
-} from '../../components/provider-fields.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+} from '../../components/fields/provider-fields.tsx';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client, messageOf } from '../../queries/api.ts';
 import { useFilling } from '../../queries/save-over.ts';

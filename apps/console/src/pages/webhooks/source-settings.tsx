@@ -2,12 +2,12 @@ import { Button, Card, Group, NumberInput, Select, Stack, Switch, TextInput, Tit
 import type { ApiTypes } from '@stak/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { JsonField } from '../../components/json-field.tsx';
-import { OneTimeSecret } from '../../components/one-time-secret.tsx';
-import { PermittedFields } from '../../components/permitted.tsx';
-import { SaveFailure } from '../../components/save-failure.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
+import { PermittedFields } from '../../components/feedback/permitted.tsx';
+import { SaveFailure } from '../../components/feedback/save-failure.tsx';
+import { JsonField } from '../../components/fields/json-field.tsx';
+import { OneTimeSecret } from '../../components/fields/one-time-secret.tsx';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
-import type { Engine } from '@stak/engine';
-import { readDynamoConfig } from '../../config/config.ts';
+import type { Engine, EngineOptions } from '@stak/engine';
+import { loadEnvFile, readBackupTarget, readDynamoConfig } from '../../config/config.ts';
 import { readText } from '../../config/flags.ts';
 import { isLoopback } from '../../config/loopback.ts';
 import { copySecretKey, refuseOtherKey } from '../../config/secrets.ts';
 import { readDemo, removeDemo, saveDemo } from '../../http/demo-file.ts';
 import { untilStopped } from '../../process/signals.ts';
+import { readBuckets } from '../../store/buckets.ts';
 import type { FlagsOf } from '../action.ts';
 import { note } from '../print.ts';
 import type { options } from './dynamodb.ts';
@@ -17,7 +18,7 @@ const unreadBytes = 1024 * 1024 * 1024;
 
 export const actions = {
   serve,
-  check: (flags: Flags) => withEngine(flags, check),
+  check: (flags: Flags) => (flags.repair === true ? repair(flags) : withEngine(flags, check)),
   stats: (flags: Flags) => withEngine(flags, stats),
   backup,
 };
@@ -25,7 +26,8 @@ export const actions = {
 async function serve(flags: Flags): Promise<void> {
   process.umask(0o077);
   const { host, port, path, allowOrigins } = readDynamoConfig(flags);
-  const engine = await open(path, true);
+  const buckets = readBuckets(flags.buckets === undefined ? undefined : readText('--buckets', flags.buckets));
+  const engine = await open(path, true, buckets);
   try {
     const { createHttpServer } = await import('@stak/engine');
     const { createReaderWatch } = await import('@stak/http');
@@ -59,6 +61,41 @@ async function check(engine: Engine): Promise<void> {
   if (report.problemCount > 0) process.exitCode = 1;
 }
 
+// From the history in the folder, and from the backup if there is one.
+async function repair(flags: Flags): Promise<void> {
+  const path = resolve(readDynamoConfig(flags).path);
+  const { rebuildStore } = await import('@stak/engine');
+  const rebuild = async () => {
+    note('Pages of the file are damaged: making it again from the history and the journal…');
+    const { damagedFile } = await rebuildStore(path);
+    note(`The damaged file is kept as ${damagedFile}`);
+  };
+  let engine = await openDamaged(path);
+  if (!engine || engine.check().problems.some(({ kind }) => kind === 'page')) {
+    await engine?.close();
+    await rebuild();
+    engine = await open(path, false);
+  }
+  try {
+    const { repaired, report } = await engine.repair();
+    console.log(JSON.stringify({ repaired, ...report }, null, 2));
+    if (report.problemCount > 0) process.exitCode = 1;
+  } finally {
+    await engine.close();
+  }
+}
+
+// Undefined if the file is too damaged to be opened.
+async function openDamaged(path: string): Promise<Engine | undefined> {
+  const { StoreDamage } = await import('@stak/engine');
+  try {
+    return await open(path, false);
+  } catch (error) {
+    if (error instanceof StoreDamage) return undefined;
+    throw error;
+  }
+}
+
 async function stats(engine: Engine): Promise<void> {
   console.log(JSON.stringify(await engine.stats(), null, 2));
 }
@@ -85,9 +122,22 @@ async function withEngine(flags: Flags, work: (engine: Engine) => Promise<void>)
   }
 }
 
+async function backupOf() {
+  const { STAK_BACKUP: backup } = loadEnvFile();
+  if (!backup || backup === 'off') return undefined;
+  const { historyOfBackup } = await import('../../store/backup/older-history.ts');
+  return historyOfBackup(readBackupTarget({}));
+}
+
 // A command that only reads does not create a store in a mistyped folder.
-async function open(path: string, create: boolean): Promise<Engine> {
+async function open(path: string, create: boolean, buckets?: EngineOptions['buckets']): Promise<Engine> {
   // Loaded late, so that usage errors are reported without waiting for the engine.
   const { createEngine } = await import('@stak/engine');
-  return createEngine({ path: path === ':memory:' ? path : resolve(path), create });
+  const older = await backupOf();
+  return createEngine({
+    path: path === ':memory:' ? path : resolve(path),
+    create,
+    ...(buckets !== undefined && { buckets }),
+    ...(older && { history: { older } }),
+  });
 }

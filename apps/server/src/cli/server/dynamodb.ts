@@ -6,7 +6,9 @@ export const options = {
   '--port <port>': 'Port to listen on; 0 picks a free one (default: 8000)',
   '--host <host>': 'Address to listen on (default: 127.0.0.1)',
   '--allow-origin <origin>': 'Allow web pages of this origin (default: none)',
+  '--buckets <place>': 'serve: a folder with buckets for exports and imports, or s3',
   '--to <folder>': 'backup: the folder to write to',
+  '--repair': 'check: put right what the history, the backup or the items can',
   '--json': 'check, stats: print JSON, as they always do',
 } as const;
 
@@ -22,6 +24,7 @@ export const registerDynamoDb = defineCommand('dynamodb [action]', {
   examples: [
     'stak dynamodb --port 8000 --path ./data',
     'stak dynamodb check --path ./data',
+    'stak dynamodb check --path ./data --repair',
     'stak dynamodb stats --path ./data',
     'stak dynamodb backup --path ./data --to ./backup',
   ],

@@ -1,13 +1,17 @@
 import { resolve } from 'node:path';
 import { sizeText } from '@stak/accounts';
+import { storeExists } from '@stak/engine';
 import { loadEnvFile, readBackupTarget, readDataFolder } from '../../config/config.ts';
-import { readDurationMs, readMoment } from '../../config/flags.ts';
+import { UsageError } from '../../config/errors.ts';
+import { readDurationMs, readMoment, readText } from '../../config/flags.ts';
+import { copySecretKey, refuseOtherKey } from '../../config/secrets.ts';
 import { objectsLocation } from '../../store/backup/backup-host.ts';
 import {
   planRestore,
   type RestoreProgress,
   requireEmpty,
   restoreBackup,
+  restoreHistory,
 } from '../../store/backup/restore.ts';
 import { type BackupStatus, readStatus } from '../../store/backup/status.ts';
 import type { Target } from '../../store/backup/target.ts';
@@ -78,6 +82,8 @@ function exitCodeOf(
 export async function restore(flags: RestoreFlags): Promise<void> {
   process.umask(0o077);
   const moment = readMoment('--to-time', flags.toTime);
+  const folder = storeOf(flags);
+  if (folder !== undefined) return restoreFromFolder(folder, flags, moment);
   await withTarget(flags, async target => {
     const path = readDataFolder(flags);
     requireEmpty(resolve(path));
@@ -91,6 +97,28 @@ export async function restore(flags: RestoreFlags): Promise<void> {
       `A backup does not contain the keys that open stored secrets (${restored.secretKeyIds.join(', ')}), and the lake.`,
     );
   });
+}
+
+// The data folder to restore from, which keeps its last day itself; undefined if a backup is named.
+function storeOf({ from }: RestoreFlags): string | undefined {
+  const { STAK_BACKUP: backup } = loadEnvFile();
+  const named = from === undefined ? backup : readText('--from', from);
+  const folder = named === undefined || named === '' || named === 'off' ? readDataFolder({}) : named;
+  return storeExists(resolve(folder)) ? folder : undefined;
+}
+
+async function restoreFromFolder(from: string, flags: RestoreFlags, moment: Date | undefined): Promise<void> {
+  if (!moment) throw new UsageError(`say which moment of ${from} to restore, with --to-time`);
+  if (moment.getTime() > Date.now()) throw new UsageError('--to-time is in the future');
+  const path = flags.path === undefined ? `${resolve(from)}-restored` : readText('--path', flags.path);
+  requireEmpty(resolve(path));
+  await refuseOtherKey(from, path);
+  note(`Reading the history in ${from}…`);
+  await restoreHistory(resolve(from), moment.getTime(), resolve(path));
+  await copySecretKey(from, path);
+  console.log(`Restored to ${path}, as it was at ${moment.toISOString()}`);
+  console.log('It was checked as by stak dynamodb check: no problems found.');
+  console.log(`To use it: stop the server of ${from}, and start one with --path ${path}`);
 }
 
 // A line for each step of the work.

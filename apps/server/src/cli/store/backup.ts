@@ -27,10 +27,14 @@ export const registerBackup = defineCommand('backup <action>', {
 
 export function registerRestore(cli: CAC): void {
   cli
-    .command('restore', 'Restore a store from its backup, as of any second')
-    .option('--from <place>', 'A folder or s3://bucket/prefix (default: STAK_BACKUP)')
+    .command('restore', 'Restore a store as of any second, from its backup or its data folder')
+    .option('--from <place>', 'A backup (default: STAK_BACKUP) or a data folder (default: ./data)')
     .option('--to-time <time>', 'The time to restore, such as 2026-11-15T12:00:00Z (default: the newest)')
-    .option('--path <folder>', 'Where to write it: an empty or new folder (default: ./data)')
+    .option(
+      '--path <folder>',
+      'Where to write it: an empty or new folder (default: ./data, or ./data-restored)',
+    )
+    .example('stak restore --to-time 2026-11-15T12:00:00Z')
     .example('stak restore --from /mnt/backup --path ./data')
     .example('stak restore --from s3://bucket/stak --to-time 2026-11-15T12:00:00Z --path ./data')
     .action(async (flags: RestoreFlags) => {

@@ -35,6 +35,7 @@ import {
   storeSeals,
 } from './import.ts';
 import { nameOf, type Selection, type SelectionOptions, selectItems } from './selection.ts';
+import { openTrialStore } from './trial-store.ts';
 
 export type AccountImport = Omit<ImportOptions, 'control' | 'tables' | 'recovery'> & SelectionOptions;
 
@@ -93,19 +94,22 @@ export async function importAccounts(
     if (await store.get(profile, { userId }, { consistent: true }))
       throw new UsageError(`the account ${userId} already exists`);
   const selection = await selectItems(options, manifest);
-  if (!goOn) await requireFree(all, manifest, selection);
-
-  const seals = await storeSeals(options, manifest);
   const nowMs = clock.now();
   const adapted = (table: AnyTable, item: Attributes): Attributes =>
     news.includes(entityOf(table, item)!) ? { ...item, [importedAt]: nowMs } : inUsualShard(table, item);
+  const openStored = async () => {
+    const seals = await storeSeals(options, manifest);
+    const toStored = (table: AnyTable, item: Attributes) => seals.toStored(table, adapted(table, item));
+    return { toStored, unopened: seals.unopened };
+  };
+  await requireWritable(all, manifest, selection, (await openStored()).toStored);
+  if (!goOn) await requireFree(all, manifest, selection);
+  const { toStored, unopened } = await openStored();
   const add = async (phase: Phase) => {
     await eachItem(all, manifest, { what: `Writing the ${phase} of`, size: atOnce }, async (table, batch) => {
       const own = selection.take(table, batch).filter(item => phaseOf(table, item) === phase);
       await Promise.all(
-        own.map(item =>
-          addItem({ store, client, clock }, table, seals.toStored(table, adapted(table, item)), phase, goOn),
-        ),
+        own.map(item => addItem({ store, client, clock }, table, toStored(table, item), phase, goOn)),
       );
     });
   };
@@ -121,14 +125,41 @@ export async function importAccounts(
   await add('profile');
   return {
     items: selection.count,
-    unopened: seals.unopened(),
+    unopened: unopened(),
     leftOut: selection.leftOut,
     people: await missingPeople(store, accounts),
   };
 }
 
 const atOnce = 25;
-const named = 5; // collisions listed in the error
+const named = 5; // items listed in an error
+
+// What the store would refuse in the middle of the import could not be finished by another one.
+async function requireWritable(
+  options: AccountImport & { tables: readonly AnyTable[] },
+  manifest: Manifest,
+  selection: Selection,
+  toStored: (table: AnyTable, item: Attributes) => Attributes,
+): Promise<void> {
+  const trial = await openTrialStore(options.tables);
+  const refused: string[] = [];
+  try {
+    await eachItem(options, manifest, { what: 'Trying', size: readBatch }, async (table, batch) => {
+      for (const item of selection.take(table, batch)) {
+        const why = await trial.refusalOf(table, toStored(table, item));
+        if (why !== undefined) refused.push(`${nameOf(table, item).slice(0, nameChars)}: ${why}`);
+      }
+    });
+  } finally {
+    await trial.close();
+  }
+  if (refused.length > 0)
+    throw new UsageError(
+      `no store takes ${refused.length} items of the archive: ${refused.slice(0, named).join('; ')}. Nothing was written`,
+    );
+}
+
+const nameChars = 200; // of an item whose key may be too long
 
 async function requireFree(
   options: AccountImport & { tables: readonly AnyTable[] },

@@ -14,7 +14,8 @@ import {
   type Store,
 } from '@stak/table';
 import { tenant } from '@stak/tenants/tables';
-import { connectionPointer, event, source } from '@stak/webhooks/tables';
+import { oddSettingOf } from '@stak/webhooks';
+import { connection, connectionPointer, event, source } from '@stak/webhooks/tables';
 import { z } from 'zod';
 import { UsageError } from '../../config/errors.ts';
 import { ownTenant } from '../own-tenant.ts';
@@ -265,6 +266,8 @@ export function createOwnership(claims: Claims, { client, clock, store }: Target
       if (!values) return refused('has keys that disagree with each other or with the item');
       const odd = attributeOfOtherType(entity, item);
       if (odd !== undefined) return refused(`has ${odd} of another type`);
+      const setting = entity === connection ? oddSettingOf(values) : undefined;
+      if (setting !== undefined) return refused(`has a ${setting} that no connection can have`);
       if (!isOwned(ownerInArchive, table, item)) return refused('belongs to nobody in the archive');
       if (disagreesWithProfile(entity, values)) return refused('is not what the profile says');
       if (entity === userMessage && values.tenant_key === ownTenant && values.body_bytes !== undefined)

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createEngine, JournalDamage, restoreStore } from '@stak/engine';
+import { createEngine, JournalDamage, type Restoring, restoreStore } from '@stak/engine';
 import * as limits from './limits.ts';
 import { BackupError, type FactsOf, type Opened } from './sealed-object.ts';
 import {
@@ -159,37 +159,75 @@ export async function restoreBackup(
   rmSync(draft, { recursive: true, force: true });
   const restoring = restoreStore(draft);
   try {
-    const { manifest, snapshot, log } = plan;
-    progress.begin('snapshot', manifest.parts);
-    await loadSnapshot(target, plan, async operations => {
-      await restoring.load(operations);
-      progress.step();
-    });
-    const start = await restoring.loaded();
-    if (start.history !== plan.history || start.commit !== fromOf(manifest))
-      throw new BackupError(`${snapshot.folder} is a snapshot of another store or moment`);
-    progress.begin(
-      'log',
-      log.reduce((sum, { from, to }) => sum + to - from + 1, 0),
-    );
-    const end = (await applyLog(target, plan, restoring, progress)) ?? start;
-    if (end.commit < manifest.commit)
-      throw new BackupError(
-        `the log ends at commit ${end.commit}; ${snapshot.folder} is whole only with commit ${manifest.commit}`,
-      );
+    const { manifest } = plan;
+    const end = await replayBackup(target, plan, restoring, progress);
     await restoring.finish();
     progress.begin('check', 1);
-    await verify(draft);
+    await takeDraft(draft, path);
     progress.step();
-    renameSync(join(draft, storeName), join(path, storeName));
-    rmSync(draft, { recursive: true });
-    await syncFolder(path);
     return { ...end, entries: manifest.entries, secretKeyIds: manifest.secretKeyIds };
   } catch (error) {
     await restoring.abandon().catch(() => {});
     rmSync(draft, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** Restores a store from the history in its own folder. */
+export async function restoreHistory(from: string, untilMs: number, path: string): Promise<void> {
+  requireEmpty(path);
+  const draft = join(path, draftName);
+  rmSync(draft, { recursive: true, force: true });
+  try {
+    const engine = await createEngine({ path: from, create: false, readOnly: true, joins: false });
+    try {
+      await engine.history!.restore(draft, untilMs);
+    } finally {
+      await engine.close();
+    }
+    await takeDraft(draft, path);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+// A store gets its name when everything in it was compared.
+async function takeDraft(draft: string, path: string): Promise<void> {
+  await verify(draft);
+  renameSync(join(draft, storeName), join(path, storeName));
+  rmSync(draft, { recursive: true });
+  await syncFolder(path);
+}
+
+const noProgress: RestoreProgress = { begin() {}, step() {} };
+
+/** Loads the store as it was at the moment of the plan, without finishing it. */
+export async function replayBackup(
+  target: Target,
+  plan: Plan,
+  restoring: Restoring,
+  progress: RestoreProgress = noProgress,
+): Promise<{ commit: number; at: number }> {
+  const { manifest, snapshot, log } = plan;
+  progress.begin('snapshot', manifest.parts);
+  await loadSnapshot(target, plan, async operations => {
+    await restoring.load(operations);
+    progress.step();
+  });
+  const start = await restoring.loaded();
+  if (start.history !== plan.history || start.commit !== fromOf(manifest))
+    throw new BackupError(`${snapshot.folder} is a snapshot of another store or moment`);
+  progress.begin(
+    'log',
+    log.reduce((sum, { from, to }) => sum + to - from + 1, 0),
+  );
+  const end = (await applyLog(target, plan, restoring, progress)) ?? start;
+  if (end.commit < manifest.commit)
+    throw new BackupError(
+      `the log ends at commit ${end.commit}; ${snapshot.folder} is whole only with commit ${manifest.commit}`,
+    );
+  return end;
 }
 
 async function loadSnapshot(

@@ -1,17 +1,17 @@
 import { Button, Card, Checkbox, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { type ApiTypes, StakError } from '@stak/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { fieldComplaints } from '../../../components/complaint.ts';
-import { Failure } from '../../../components/failure.tsx';
-import { Loaded } from '../../../components/loaded.tsx';
-import { PermittedFields } from '../../../components/permitted.tsx';
+import { fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import {
   ProviderActions,
   ProviderFields,
   ProviderTest,
   readProviderFields,
-} from '../../../components/provider-fields.tsx';
-import { submitHandler } from '../../../components/submit-handler.ts';
+} from '../../../components/fields/provider-fields.tsx';
+import { submitHandler } from '../../../components/fields/submit-handler.ts';
 import { useAction, useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { portalKey } from '../../../queries/tenants.ts';

@@ -1,0 +1,140 @@
+import type { Fault } from '../fault.ts';
+
+// What was given out, and ends with its giver.
+
+export const givenOutFaults: readonly Fault[] = [
+  {
+    name: 'oauth-code-outlives-approval',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
+    before: "{ ...who, also: { 'the code': use, ...approval } }",
+    after: "{ ...who, also: { 'the code': use } }",
+    why: 'An app that a thief approved gets tokens after the owner ended the session',
+    caughtBy: { test: 'services/accounts/test/oauth-server.test.ts' },
+  },
+  {
+    name: 'oauth-any-resource',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
+    before: '  if (resource !== undefined) checkResource(resource, mcpResource(deps.publicUrl));\n',
+    after: '',
+    why: 'Tokens are given for a resource that is not this server',
+    caughtBy: { test: 'services/accounts/test/oauth-server.test.ts' },
+  },
+  {
+    name: 'invitation-of-former-admin',
+    file: 'services/tenants/src/users/invitations.ts',
+    before: "[['the inviter', write.check(user, { tenant_id, user_id: invited_by }, isAdmin)]]",
+    after: '[]',
+    why: 'An admin who was demoted comes back by an invitation to another address',
+    caughtBy: {
+      test: 'services/tenants/test/admins.test.ts',
+      name: 'does not come back by an invitation',
+    },
+  },
+  {
+    name: 'organisation-invitation-of-former-admin',
+    file: 'services/accounts/src/organisations/invitations.ts',
+    before: 'mayInvite(inviter, found.role);\n  return { found: isGood',
+    after: 'inviter !== undefined;\n  return { found: isGood',
+    why: 'A member who may no longer invite comes back by an invitation to another address',
+    caughtBy: {
+      test: 'services/accounts/test/accounts.test.ts',
+      name: 'embedded.*refuses invitations from members who may no longer invite',
+    },
+  },
+  {
+    name: 'calendar-of-who-has-left',
+    file: 'services/accounts/src/access/memberships.ts',
+    before: '    return isOpen(account) && role !== undefined;',
+    after: '    return isOpen(account);',
+    why: 'A person who has left an organisation still reads its calendar',
+    caughtBy: { test: 'services/accounts/test/accounts.test.ts', name: 'embedded.*has nobody in it' },
+  },
+  {
+    name: 'calendar-of-closed-account',
+    file: 'services/accounts/src/access/memberships.ts',
+    before: '    return isOpen(account) && role !== undefined;',
+    after: '    return role !== undefined;',
+    why: 'The calendar of a disabled account is still served',
+    caughtBy: { test: 'services/accounts/test/accounts.test.ts', name: 'embedded.*has nobody in it' },
+  },
+  {
+    name: 'calendar-of-revoked',
+    file: 'services/tasks/src/users/routes.ts',
+    before: '  if (created_at <= revokedAt) throw feedNotFound();\n',
+    after: '',
+    why: 'A calendar address outlives the revocation of all tokens of its tenant',
+    caughtBy: { test: 'apps/server/test/reset-access.test.ts' },
+  },
+  {
+    name: 'calendar-of-deleted-user',
+    file: 'services/tasks/src/erasure.ts',
+    before:
+      '  if (found?.feed_hash !== undefined) await store.delete(feed, { feed_hash: found.feed_hash });\n',
+    after: '',
+    why: 'The calendar of a deleted user is still served',
+    caughtBy: { test: 'services/tasks/test/eraser.test.ts' },
+  },
+  {
+    name: 'calendar-of-suspended-tenant',
+    file: 'services/tasks/src/users/routes.ts',
+    before: '  if (!(await isTenantActive(owner.tenantId))) throw feedNotFound();\n',
+    after: '',
+    why: 'The calendars of a suspended tenant are still served',
+    caughtBy: {
+      test: 'apps/server/test/reset-access.test.ts',
+      name: 'of one user, or of a tenant',
+    },
+  },
+  {
+    name: 'reset-keeps-keys',
+    file: 'services/accounts/src/people/recovery/password-reset.ts',
+    before: 'if (endAccess || !user.emailVerified) await endAccessOf(deps, user.userId);',
+    after: 'if (!user.emailVerified) await endAccessOf(deps, user.userId);',
+    why: 'Keys of a thief survive the reset that was to end all access',
+    caughtBy: { test: 'apps/server/test/reset-access.test.ts' },
+  },
+  {
+    name: 'reset-keeps-strangers-account',
+    file: 'services/accounts/src/people/recovery/password-reset.ts',
+    before: 'if (isMailed && mayBeStrangers(user)) await replaceAccount',
+    after: 'if (isMailed && mayBeStrangers(user) && false) await replaceAccount',
+    why: 'The owner of a mailbox continues the account that a stranger prepared',
+    caughtBy: { test: 'apps/server/test/reset-access.test.ts' },
+  },
+  {
+    name: 'invitation-outlives-user',
+    file: 'services/tenants/src/users/users.ts',
+    before:
+      "    steps.push(['revoke its invitation', write.delete(invitation, { tenant_id, invitation_id })]);\n",
+    after: '',
+    why: 'A user who was deleted comes back by an invitation from before',
+    caughtBy: { test: 'services/tenants/test/portal-guards.test.ts', name: 'lets nobody back in' },
+  },
+  {
+    name: 'invitation-joined-after-removal',
+    file: 'services/tenants/src/portal/routes.ts',
+    before: "startSession(deps, { tenant_id, user_id, role }, userAgent, [['the user', isThere]])",
+    after: 'startSession(deps, { tenant_id, user_id, role }, userAgent, [])',
+    why: 'Somebody who is removed while they join has a session',
+    caughtBy: { test: 'services/tenants/test/portal-guards.test.ts', name: 'removed while they join' },
+  },
+  {
+    name: 'organisation-invitation-outlives-member',
+    file: 'services/accounts/src/organisations/members.ts',
+    before: '      ...invitationsGo(accountId, person),\n',
+    after: '',
+    why: 'A member who was removed comes back by an invitation from before',
+    caughtBy: { test: 'services/accounts/test/accounts.test.ts', name: 'embedded.*from before they joined' },
+  },
+  {
+    name: 'organisation-provider-removed-meanwhile',
+    file: 'services/accounts/src/organisations/provider.ts',
+    before: "      'the settings': unchanged(settings),\n    };",
+    after: '    };',
+    why: 'A provider signs people in after it was removed',
+    caughtBy: {
+      test: 'services/accounts/test/organisation-provider.test.ts',
+      name: 'is removed while it answers',
+    },
+  },
+];
