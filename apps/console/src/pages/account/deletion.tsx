@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { session } from '../../queries/api.ts';
 import { useOrganisation } from '../../queries/organisation.ts';

@@ -2,7 +2,7 @@ import { Button, Card, Group, PasswordInput, Progress, Stack, Text, Title } from
 import { useState } from 'react';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { saveFile } from '../../components/fields/saved-file.ts';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { countedClient, unhurried } from '../../queries/counted-client.ts';
 import { formatBytes } from '../../text/format.ts';

@@ -10,8 +10,8 @@ import {
   ProviderFields,
   ProviderTest,
   readProviderFields,
-} from '../../components/provider-fields.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+} from '../../components/fields/provider-fields.tsx';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client, messageOf } from '../../queries/api.ts';
 import { useFilling } from '../../queries/save-over.ts';

@@ -6,7 +6,7 @@ import { CenteredPage } from '../../components/data/centered-page.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client, session } from '../../queries/api.ts';
 import { takeDestination } from '../../queries/destination.ts';

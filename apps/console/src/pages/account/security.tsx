@@ -20,7 +20,7 @@ import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
 import { CopyLine } from '../../components/fields/copy.tsx';
 import { saveFile } from '../../components/fields/saved-file.ts';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { ConnectedApps } from './apps.tsx';

@@ -8,7 +8,7 @@ import { CenteredPage } from '../../components/data/centered-page.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { messageOf, session } from '../../queries/api.ts';
 import { destinationOf, keepDestination } from '../../queries/destination.ts';
 import { canUsePasskeys } from '../../queries/passkey.ts';

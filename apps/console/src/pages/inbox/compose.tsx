@@ -22,7 +22,7 @@ import { Failure } from '../../components/feedback/failure.tsx';
 import { PermittedFields } from '../../components/feedback/permitted.tsx';
 import { ConfirmDialog, type Question } from '../../components/fields/confirm.tsx';
 import { SavedMenu } from '../../components/fields/saved-menu.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useUsers } from '../../queries/tenants.ts';

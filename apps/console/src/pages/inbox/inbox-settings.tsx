@@ -17,7 +17,7 @@ import { complain, fieldComplaints } from '../../components/feedback/complaint.t
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { PermittedFields } from '../../components/feedback/permitted.tsx';
 import { SaveFailure } from '../../components/feedback/save-failure.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useFilling, type Versioned, versioned } from '../../queries/save-over.ts';

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Failure } from '../../components/feedback/failure.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { slugOf } from '../../text/slug.ts';
 
 export type Named = { key: string; title: string };

@@ -17,7 +17,7 @@ import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
 import { CopyLine } from '../../components/fields/copy.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { choicesOf } from '../../text/capital.ts';

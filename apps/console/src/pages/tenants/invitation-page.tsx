@@ -3,7 +3,7 @@ import { StakError } from '@stak/client';
 import { useLocation } from '@tanstack/react-router';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { usePageTitle } from '../../shell/page-title.ts';

@@ -16,7 +16,7 @@ import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { client } from '../../queries/api.ts';
 import { PromptTrial } from './prompt-trial.tsx';
 import { draftOf, type Settings, type SettingsDraft } from './settings-draft.ts';

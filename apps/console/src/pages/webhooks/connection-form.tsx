@@ -9,7 +9,7 @@ import { isMissing } from '../../components/feedback/nothing-here.tsx';
 import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
 import { SaveFailure } from '../../components/feedback/save-failure.tsx';
 import { CodeField } from '../../components/fields/code-field.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { saveOver, useFilling, type Versioned } from '../../queries/save-over.ts';

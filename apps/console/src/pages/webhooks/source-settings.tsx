@@ -7,7 +7,7 @@ import { PermittedFields } from '../../components/feedback/permitted.tsx';
 import { SaveFailure } from '../../components/feedback/save-failure.tsx';
 import { JsonField } from '../../components/fields/json-field.tsx';
 import { OneTimeSecret } from '../../components/fields/one-time-secret.tsx';
-import { submitHandler } from '../../components/submit-handler.ts';
+import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';

@@ -1,7 +1,7 @@
 import { ActionIcon, Group, Textarea } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { type KeyboardEvent, useState } from 'react';
-import { submitHandler } from '../../../components/submit-handler.ts';
+import { submitHandler } from '../../../components/fields/submit-handler.ts';
 
 type Props = { isBusy: boolean; onSay: (content: string) => void };
 

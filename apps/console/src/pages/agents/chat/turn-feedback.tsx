@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Text, TextInput } from '@mantine/core';
 import { IconThumbDown, IconThumbUp } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { submitHandler } from '../../../components/submit-handler.ts';
+import { submitHandler } from '../../../components/fields/submit-handler.ts';
 import { useAction } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { useMay } from '../../../queries/permissions.ts';

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { TextLink } from '../../../components/feedback/text-link.tsx';
 import { Confirm } from '../../../components/fields/confirm.tsx';
-import { submitHandler } from '../../../components/submit-handler.ts';
+import { submitHandler } from '../../../components/fields/submit-handler.ts';
 import { useAction } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { formatAgo, formatTime } from '../../../text/format.ts';

@@ -4,7 +4,7 @@ import { Failure } from '../../../components/feedback/failure.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import { Confirm } from '../../../components/fields/confirm.tsx';
-import { submitHandler } from '../../../components/submit-handler.ts';
+import { submitHandler } from '../../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { memoryKey } from '../queries.ts';

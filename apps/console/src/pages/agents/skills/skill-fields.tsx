@@ -4,7 +4,7 @@ import { fieldComplaints } from '../../../components/feedback/complaint.ts';
 import { Failure } from '../../../components/feedback/failure.tsx';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { JsonField } from '../../../components/fields/json-field.tsx';
-import { submitHandler } from '../../../components/submit-handler.ts';
+import { submitHandler } from '../../../components/fields/submit-handler.ts';
 import {
   bodyOfSkill,
   draftOfSkill,

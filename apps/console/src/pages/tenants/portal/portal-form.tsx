@@ -15,7 +15,7 @@ import { useId, useState } from 'react';
 import { fieldComplaints } from '../../../components/feedback/complaint.ts';
 import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import { SaveFailure } from '../../../components/feedback/save-failure.tsx';
-import { submitHandler } from '../../../components/submit-handler.ts';
+import { submitHandler } from '../../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import type { Settings } from '../settings-draft.ts';
