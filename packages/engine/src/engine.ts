@@ -31,7 +31,7 @@ import { rollShards } from './streams/lifecycle.ts';
 import { sequenceText } from './streams/names.ts';
 import { createRecentRecords } from './streams/recent-records.ts';
 import { changeSize, type LazyRecord } from './streams/records.ts';
-import { resumeMaintenance } from './tables/maintenance.ts';
+import { resumeMaintenance } from './unfinished-work.ts';
 import { type Buckets, bucketsOf } from './transfer/buckets.ts';
 import { sweepExpired } from './ttl-sweeper.ts';
 import type { GetRecordsInput } from './validation/streams.ts';

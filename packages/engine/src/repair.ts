@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Report, runCheck } from './check.ts';
 import type { Context } from './context.ts';
-import { type HistorySnapshot, historyFolder, listHistory } from './history/files.ts';
+import { type HistorySnapshot, historyFolder, listHistory } from './journal/history-files.ts';
 import type { History } from './history/history.ts';
 import { replayFrom } from './history/replay.ts';
 import { readCheckpoint, removeCheckpoint } from './journal/checkpoint-file.ts';

@@ -6,7 +6,7 @@ import {
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query';
-import { complain } from '../components/complaint.ts';
+import { complain } from '../components/feedback/complaint.ts';
 
 type Options<Data, Variables> = Omit<UseMutationOptions<Data, Error, Variables>, 'mutationFn'> & {
   done?: string; // shown when it has worked

@@ -1,6 +1,6 @@
 import { useLocalStorage } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { offerUndo } from '../components/undo.tsx';
+import { offerUndo } from '../components/feedback/undo.tsx';
 import { useAction } from './actions.ts';
 import { client } from './api.ts';
 import { useOrganisation } from './organisation.ts';

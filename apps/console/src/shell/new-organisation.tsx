@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
-import { fieldComplaints } from '../components/complaint.ts';
-import { Failure } from '../components/failure.tsx';
+import { fieldComplaints } from '../components/feedback/complaint.ts';
+import { Failure } from '../components/feedback/failure.tsx';
 import { submitHandler } from '../components/submit-handler.ts';
 import { useSubmit } from '../queries/actions.ts';
 import { client, session } from '../queries/api.ts';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { constants, crc32, gunzip, gzip } from 'node:zlib';
 import { flushFile, flushFolder } from '../storage/disk.ts';
 import { fileMode } from '../storage/file.ts';
-import { draftOf, removeFile } from './files.ts';
+import { draftOf, removeFile } from '../journal/history-files.ts';
 
 // Files of a history: pieces, each compressed, with its length and checksum. A file has its name only when all of it is
 // on the disk.

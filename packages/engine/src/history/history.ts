@@ -24,7 +24,7 @@ import {
   segmentName,
   segmentsAfter,
   snapshotName,
-} from './files.ts';
+} from '../journal/history-files.ts';
 import * as limits from './limits.ts';
 import { cursorAfter, replayFrom } from './replay.ts';
 

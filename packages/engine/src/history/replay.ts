@@ -8,7 +8,7 @@ import {
   historyFolder,
   listHistory,
   segmentsAfter,
-} from './files.ts';
+} from '../journal/history-files.ts';
 
 /** Where the journal continues a snapshot and the segments after it. */
 export const cursorAfter = (snapshot: HistorySnapshot, { segments }: HistoryFiles): JournalCursor => {

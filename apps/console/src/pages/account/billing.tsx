@@ -2,7 +2,7 @@ import { Alert, Badge, Button, Card, Group, Progress, SimpleGrid, Stack, Text, T
 import { StakError } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Loaded } from '../../components/loaded.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
 import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';

@@ -1,8 +1,8 @@
 import { Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { session } from '../../queries/api.ts';

@@ -1,7 +1,7 @@
 import { Button, Card, Group, PasswordInput, Progress, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
-import { saveFile } from '../../components/saved-file.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { saveFile } from '../../components/fields/saved-file.ts';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { countedClient, unhurried } from '../../queries/counted-client.ts';

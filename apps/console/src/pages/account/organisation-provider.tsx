@@ -2,9 +2,9 @@ import { Button, Card, Code, Group, Select, Stack, Text, Title } from '@mantine/
 import { StakError } from '@stak/client';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
 import {
   ProviderActions,
   ProviderFields,

@@ -14,10 +14,10 @@ import {
 import type { ApiTypes } from '@stak/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';

@@ -2,11 +2,11 @@ import { Alert, Button, Checkbox, Code, PasswordInput, Stack, Text, TextInput, T
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { CenteredPage } from '../../components/centered-page.tsx';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
+import { CenteredPage } from '../../components/data/centered-page.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
-import { TextLink } from '../../components/text-link.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client, session } from '../../queries/api.ts';
 import { takeDestination } from '../../queries/destination.ts';

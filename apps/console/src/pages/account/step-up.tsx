@@ -1,7 +1,7 @@
 import { Button, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { StakError } from '@stak/client';
 import { type ReactNode, useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client, messageOf, session } from '../../queries/api.ts';

@@ -13,10 +13,10 @@ import {
 import type { Inbox } from '@stak/client';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { Loaded } from '../../components/loaded.tsx';
-import { PermittedFields } from '../../components/permitted.tsx';
-import { SaveFailure } from '../../components/save-failure.tsx';
+import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { PermittedFields } from '../../components/feedback/permitted.tsx';
+import { SaveFailure } from '../../components/feedback/save-failure.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';

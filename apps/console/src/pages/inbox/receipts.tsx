@@ -1,10 +1,10 @@
 import { Badge, Button, Group, Modal, SegmentedControl, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { DataTable } from '../../components/data-table.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Loading } from '../../components/loaded.tsx';
-import { saveFile } from '../../components/saved-file.ts';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loading } from '../../components/feedback/loaded.tsx';
+import { saveFile } from '../../components/fields/saved-file.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { formatTime } from '../../text/format.ts';

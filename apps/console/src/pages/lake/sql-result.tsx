@@ -13,8 +13,8 @@ import {
 import type { ApiTypes } from '@stak/client';
 import { IconDownload } from '@tabler/icons-react';
 import { Suspense, useState } from 'react';
-import { Freshness } from '../../components/freshness.tsx';
-import { saveFile } from '../../components/saved-file.ts';
+import { Freshness } from '../../components/feedback/freshness.tsx';
+import { saveFile } from '../../components/fields/saved-file.ts';
 import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';

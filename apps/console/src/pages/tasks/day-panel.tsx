@@ -1,8 +1,8 @@
 import { Button, Card, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { Permitted } from '../../components/permitted.tsx';
+import { complain } from '../../components/feedback/complaint.ts';
+import { Permitted } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';

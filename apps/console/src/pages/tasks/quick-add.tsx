@@ -3,7 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { complain } from '../../components/complaint.ts';
+import { complain } from '../../components/feedback/complaint.ts';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';

@@ -2,8 +2,8 @@ import { Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Loaded } from '../../components/loaded.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';

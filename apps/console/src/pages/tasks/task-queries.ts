@@ -7,8 +7,8 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { complain } from '../../components/complaint.ts';
-import { offerUndo } from '../../components/undo.tsx';
+import { complain } from '../../components/feedback/complaint.ts';
+import { offerUndo } from '../../components/feedback/undo.tsx';
 import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { formatDay } from '../../text/days.ts';

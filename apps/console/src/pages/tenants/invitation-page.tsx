@@ -1,8 +1,8 @@
 import { Button, Center, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { StakError } from '@stak/client';
 import { useLocation } from '@tanstack/react-router';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { Permitted } from '../../components/permitted.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
 import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { portalKey, settingsKey, usePortal } from '../../queries/tenants.ts';

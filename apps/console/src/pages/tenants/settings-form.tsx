@@ -15,7 +15,7 @@ import {
 import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
-import { Permitted, PermittedFields } from '../../components/permitted.tsx';
+import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { client } from '../../queries/api.ts';
 import { PromptTrial } from './prompt-trial.tsx';

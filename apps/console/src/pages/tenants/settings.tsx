@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Loaded } from '../../components/loaded.tsx';
-import { SaveFailure } from '../../components/save-failure.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { SaveFailure } from '../../components/feedback/save-failure.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { settingsKey, useSettings } from '../../queries/tenants.ts';

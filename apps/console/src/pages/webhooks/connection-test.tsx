@@ -2,7 +2,7 @@ import { Button, Code, Divider, Group, JsonInput, Stack, Switch, Text, Timeline,
 import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { prettyOf } from '../../text/payload-text.ts';

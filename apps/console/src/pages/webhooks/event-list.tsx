@@ -6,12 +6,12 @@ import { IconDownload, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-rea
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { DataTable } from '../../components/data-table.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Loading } from '../../components/loaded.tsx';
-import { Permitted } from '../../components/permitted.tsx';
-import { saveFile } from '../../components/saved-file.ts';
-import { TextLink } from '../../components/text-link.tsx';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loading } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { saveFile } from '../../components/fields/saved-file.ts';
+import { TextLink } from '../../components/feedback/text-link.tsx';
 import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useLive } from '../../queries/live.ts';

@@ -2,11 +2,11 @@ import { Button, Card, Group, NumberInput, Select, Stack, Switch, TextInput, Tit
 import type { ApiTypes } from '@stak/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { JsonField } from '../../components/json-field.tsx';
-import { OneTimeSecret } from '../../components/one-time-secret.tsx';
-import { PermittedFields } from '../../components/permitted.tsx';
-import { SaveFailure } from '../../components/save-failure.tsx';
+import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
+import { JsonField } from '../../components/fields/json-field.tsx';
+import { OneTimeSecret } from '../../components/fields/one-time-secret.tsx';
+import { PermittedFields } from '../../components/feedback/permitted.tsx';
+import { SaveFailure } from '../../components/feedback/save-failure.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';

@@ -1,7 +1,7 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { fieldComplaints } from '../../../components/complaint.ts';
-import { Failure } from '../../../components/failure.tsx';
+import { fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { Failure } from '../../../components/feedback/failure.tsx';
 import { submitHandler } from '../../../components/submit-handler.ts';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';

@@ -1,8 +1,8 @@
 import { Button, Card, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure } from '../../../components/failure.tsx';
-import { PermittedFields } from '../../../components/permitted.tsx';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { formatTime } from '../../../text/format.ts';

@@ -1,9 +1,9 @@
 import { Anchor, Button, Divider, Group, Stack, Textarea, TextInput } from '@mantine/core';
 import { type ReactNode, useRef, useState } from 'react';
-import { fieldComplaints } from '../../../components/complaint.ts';
-import { Failure } from '../../../components/failure.tsx';
-import { JsonField } from '../../../components/json-field.tsx';
-import { Permitted } from '../../../components/permitted.tsx';
+import { fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { JsonField } from '../../../components/fields/json-field.tsx';
+import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../../components/submit-handler.ts';
 import {
   bodyOfSkill,

@@ -1,7 +1,7 @@
 import { Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { Failure } from '../../../components/failure.tsx';
-import { JsonField } from '../../../components/json-field.tsx';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { JsonField } from '../../../components/fields/json-field.tsx';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { formatDuration } from '../../../text/format.ts';

@@ -12,9 +12,9 @@ import {
   Title,
 } from '@mantine/core';
 import { useId, useState } from 'react';
-import { fieldComplaints } from '../../../components/complaint.ts';
-import { PermittedFields } from '../../../components/permitted.tsx';
-import { SaveFailure } from '../../../components/save-failure.tsx';
+import { fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
+import { SaveFailure } from '../../../components/feedback/save-failure.tsx';
 import { submitHandler } from '../../../components/submit-handler.ts';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';

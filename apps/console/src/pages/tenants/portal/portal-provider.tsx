@@ -1,10 +1,10 @@
 import { Button, Card, Checkbox, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { type ApiTypes, StakError } from '@stak/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { fieldComplaints } from '../../../components/complaint.ts';
-import { Failure } from '../../../components/failure.tsx';
-import { Loaded } from '../../../components/loaded.tsx';
-import { PermittedFields } from '../../../components/permitted.tsx';
+import { fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import {
   ProviderActions,
   ProviderFields,
