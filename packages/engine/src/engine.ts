@@ -31,9 +31,9 @@ import { rollShards } from './streams/lifecycle.ts';
 import { sequenceText } from './streams/names.ts';
 import { createRecentRecords } from './streams/recent-records.ts';
 import { changeSize, type LazyRecord } from './streams/records.ts';
-import { resumeMaintenance } from './unfinished-work.ts';
 import { type Buckets, bucketsOf } from './transfer/buckets.ts';
 import { sweepExpired } from './ttl-sweeper.ts';
+import { resumeMaintenance } from './unfinished-work.ts';
 import type { GetRecordsInput } from './validation/streams.ts';
 import { nativeView, wireView } from './views.ts';
 

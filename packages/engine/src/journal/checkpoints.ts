@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { firstUnarchived, historyFolder } from './history-files.ts';
 import { historyBehindBytes } from '../limits.ts';
 import { flushFile, flushFolder } from '../storage/disk.ts';
 import { makeFolder } from '../storage/file.ts';
@@ -17,6 +16,7 @@ import {
   writeDraft,
 } from './checkpoint-file.ts';
 import { firstUnshipped, journalFile, journalFolder, recycleFiles, removeFiles } from './files.ts';
+import { firstUnarchived, historyFolder } from './history-files.ts';
 import { createPageImages, removePageImages } from './page-images.ts';
 import {
   dropShipping,

@@ -2,11 +2,11 @@ import { Box, Button, Card, Group, Select, Stack, TextInput } from '@mantine/cor
 import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { CopyIcon } from '../../components/fields/copy.tsx';
 import { DataTable } from '../../components/data/data-table.tsx';
-import { Loaded } from '../../components/feedback/loaded.tsx';
 import { More, usePages } from '../../components/data/pages.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
+import { CopyIcon } from '../../components/fields/copy.tsx';
 import { saveFile } from '../../components/fields/saved-file.ts';
 import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';

@@ -2,13 +2,13 @@ import { Badge, Button, Card, Group, Select, Stack, Text, TextInput, Title } fro
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ActionMenu } from '../../components/fields/action-menu.tsx';
-import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { DataTable } from '../../components/data/data-table.tsx';
+import { More } from '../../components/data/pages.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
-import { More } from '../../components/data/pages.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
+import { ActionMenu } from '../../components/fields/action-menu.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client, session } from '../../queries/api.ts';

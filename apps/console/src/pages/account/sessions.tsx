@@ -1,9 +1,9 @@
 import { Badge, Button, Card, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Confirm } from '../../components/fields/confirm.tsx';
 import { DataTable } from '../../components/data/data-table.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
 import { useAction } from '../../queries/actions.ts';
 import { client, session } from '../../queries/api.ts';
 import { viaText } from '../../text/action-text.ts';

@@ -1,11 +1,11 @@
 import { Badge, Button, Card, Group, Progress, Stack, Text } from '@mantine/core';
 import type { Send } from '@stak/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Confirm, type Question } from '../../components/fields/confirm.tsx';
 import { DataTable } from '../../components/data/data-table.tsx';
-import { Failure } from '../../components/feedback/failure.tsx';
 import { More } from '../../components/data/pages.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
+import { Confirm, type Question } from '../../components/fields/confirm.tsx';
 import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { withCapital } from '../../text/capital.ts';

@@ -1,10 +1,10 @@
 import { Card, Code, Stack, Switch, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { ConfirmDialog, type Question } from '../../components/fields/confirm.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { isWithoutLake } from '../../components/feedback/lake-failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
+import { ConfirmDialog, type Question } from '../../components/fields/confirm.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';

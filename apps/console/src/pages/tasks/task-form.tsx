@@ -13,10 +13,10 @@ import {
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
-import { CopyLine } from '../../components/fields/copy.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
+import { CopyLine } from '../../components/fields/copy.tsx';
 import { submitHandler } from '../../components/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';

@@ -1,10 +1,10 @@
 import { Button, Card, Group, MultiSelect, Select, Stack, Text, Title } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { useState } from 'react';
-import { Confirm } from '../../components/fields/confirm.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
-import { OneTimeSecret } from '../../components/fields/one-time-secret.tsx';
 import { PermittedFields } from '../../components/feedback/permitted.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { OneTimeSecret } from '../../components/fields/one-time-secret.tsx';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useUserChoices } from '../../queries/tenants.ts';

@@ -1,11 +1,11 @@
 import { Button, Card, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { ActionMenu } from '../../components/fields/action-menu.tsx';
 import { DataTable } from '../../components/data/data-table.tsx';
-import { Loaded } from '../../components/feedback/loaded.tsx';
 import { More, usePages } from '../../components/data/pages.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
+import { ActionMenu } from '../../components/fields/action-menu.tsx';
 import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { type User, usersKey } from '../../queries/tenants.ts';

@@ -2,14 +2,14 @@ import { Button, Card, Code, Group, Stack, Tabs, Text, Title } from '@mantine/co
 import { IconPlayerPause, IconPlayerPlay, IconSend } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Confirm } from '../../components/fields/confirm.tsx';
-import { CopyIcon, CopyLine } from '../../components/fields/copy.tsx';
+import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { TabList } from '../../components/data/tab-list.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { isMissing, Missing } from '../../components/feedback/nothing-here.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
-import { StatusBadge } from '../../components/data/status-badge.tsx';
-import { TabList } from '../../components/data/tab-list.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { CopyIcon, CopyLine } from '../../components/fields/copy.tsx';
 import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import type { Versioned } from '../../queries/save-over.ts';

@@ -1,10 +1,10 @@
 import { Group, Modal, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ActionMenu } from '../../../components/fields/action-menu.tsx';
-import { CopyIcon } from '../../../components/fields/copy.tsx';
 import { DataTable } from '../../../components/data/data-table.tsx';
 import { StatusBadge } from '../../../components/data/status-badge.tsx';
+import { ActionMenu } from '../../../components/fields/action-menu.tsx';
+import { CopyIcon } from '../../../components/fields/copy.tsx';
 import { useAction } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { channelsKey } from '../queries.ts';

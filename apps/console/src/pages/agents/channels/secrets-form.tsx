@@ -1,6 +1,6 @@
 import { Button, Code, Group, PasswordInput, Stack, Text } from '@mantine/core';
-import { CopyIcon } from '../../../components/fields/copy.tsx';
 import { Failure } from '../../../components/feedback/failure.tsx';
+import { CopyIcon } from '../../../components/fields/copy.tsx';
 import { submitHandler } from '../../../components/submit-handler.ts';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';

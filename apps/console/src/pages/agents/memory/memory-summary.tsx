@@ -1,9 +1,9 @@
 import { Button, Card, Group, Stack, Switch, Text, Textarea, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Confirm } from '../../../components/fields/confirm.tsx';
 import { Failure } from '../../../components/feedback/failure.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { PermittedFields } from '../../../components/feedback/permitted.tsx';
+import { Confirm } from '../../../components/fields/confirm.tsx';
 import { submitHandler } from '../../../components/submit-handler.ts';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';

@@ -2,8 +2,8 @@ import { Anchor, Button, Divider, Group, Stack, Textarea, TextInput } from '@man
 import { type ReactNode, useRef, useState } from 'react';
 import { fieldComplaints } from '../../../components/feedback/complaint.ts';
 import { Failure } from '../../../components/feedback/failure.tsx';
-import { JsonField } from '../../../components/fields/json-field.tsx';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
+import { JsonField } from '../../../components/fields/json-field.tsx';
 import { submitHandler } from '../../../components/submit-handler.ts';
 import {
   bodyOfSkill,
