@@ -40,3 +40,4 @@ export const streamBytes = 1024 * 1024;
 export const recentWritten = { records: 10_000, bytes: 8 * 1024 * 1024 };
 export const recentRead = { records: 500, bytes: 512 * 1024 };
 export const recentShards = 64;
+export const historyBehindBytes = 256 * 1024 * 1024; // of the journal: what is not archived by then is lost to the history

@@ -127,7 +127,7 @@ export type ChannelDeps = {
   readonly findChannelUser: FindChannelUser;
 };
 
-export type ApprovalDeps = {
+type ApprovalDeps = {
   readonly roleOf: NonNullable<AgentsDeps['roleOf']>;
   readonly askApproval: NonNullable<AgentsDeps['askApproval']>;
   readonly withdrawApproval: NonNullable<AgentsDeps['withdrawApproval']>;

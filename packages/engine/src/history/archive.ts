@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, crc32, gunzip, gzip } from 'node:zlib';
+import { draftOf, removeFile } from '../journal/history-files.ts';
 import { flushFile, flushFolder } from '../storage/disk.ts';
 import { fileMode } from '../storage/file.ts';
-import { draftOf, removeFile } from './files.ts';
 
 // Files of a history: pieces, each compressed, with its length and checksum. A file has its name only when all of it is
 // on the disk.

@@ -2,17 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readEnd } from '../journal/position.ts';
-import { readJournal } from '../journal/reader.ts';
-import { JournalDamage } from '../journal/records.ts';
-import { type Restoring, restoreStore } from '../journal/restore.ts';
-import { readPieces } from '../journal/snapshot.ts';
-import { freeBytes } from '../storage/disk.ts';
-import { makeFolder, StoreError } from '../storage/file.ts';
-import { head, space } from '../storage/keys.ts';
-import { copyBytes, type Store } from '../storage/store.ts';
-import { type ItemSource, itemSource } from '../tables/item-source.ts';
-import { createArchive } from './archive.ts';
 import {
   bytesOf,
   type HistoryFiles,
@@ -24,7 +13,18 @@ import {
   segmentName,
   segmentsAfter,
   snapshotName,
-} from './files.ts';
+} from '../journal/history-files.ts';
+import { readEnd } from '../journal/position.ts';
+import { readJournal } from '../journal/reader.ts';
+import { JournalDamage } from '../journal/records.ts';
+import { type Restoring, restoreStore } from '../journal/restore.ts';
+import { readPieces } from '../journal/snapshot.ts';
+import { freeBytes } from '../storage/disk.ts';
+import { makeFolder, StoreError } from '../storage/file.ts';
+import { head, space } from '../storage/keys.ts';
+import { copyBytes, type Store } from '../storage/store.ts';
+import { type ItemSource, itemSource } from '../tables/item-source.ts';
+import { createArchive } from './archive.ts';
 import * as limits from './limits.ts';
 import { cursorAfter, replayFrom } from './replay.ts';
 

@@ -1,14 +1,14 @@
-import type { JournalCursor } from '../journal/position.ts';
-import { readJournal } from '../journal/reader.ts';
-import type { Restoring } from '../journal/restore.ts';
-import { readArchive } from './archive.ts';
 import {
   type HistoryFiles,
   type HistorySnapshot,
   historyFolder,
   listHistory,
   segmentsAfter,
-} from './files.ts';
+} from '../journal/history-files.ts';
+import type { JournalCursor } from '../journal/position.ts';
+import { readJournal } from '../journal/reader.ts';
+import type { Restoring } from '../journal/restore.ts';
+import { readArchive } from './archive.ts';
 
 /** Where the journal continues a snapshot and the segments after it. */
 export const cursorAfter = (snapshot: HistorySnapshot, { segments }: HistoryFiles): JournalCursor => {

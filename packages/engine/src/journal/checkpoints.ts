@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { firstUnarchived, historyFolder } from '../history/files.ts';
-import { behindBytes } from '../history/limits.ts';
+import { historyBehindBytes } from '../limits.ts';
 import { flushFile, flushFolder } from '../storage/disk.ts';
 import { makeFolder } from '../storage/file.ts';
 import { readFreedPages, readOldPages } from '../storage/freed-pages.ts';
@@ -17,6 +16,7 @@ import {
   writeDraft,
 } from './checkpoint-file.ts';
 import { firstUnshipped, journalFile, journalFolder, recycleFiles, removeFiles } from './files.ts';
+import { firstUnarchived, historyFolder } from './history-files.ts';
 import { createPageImages, removePageImages } from './page-images.ts';
 import {
   dropShipping,
@@ -175,7 +175,7 @@ export function createCheckpoints(store: Store, fileBytes: number) {
       const shipping = readShipping(store);
       const shipped = shipping ? firstUnshipped(journal, fileBytes, shipping, end) : end.file;
       const archived = firstUnarchived(historyFolder(folder)) ?? end.file;
-      const isFarBehind = (end.file - archived) * fileBytes > behindBytes;
+      const isFarBehind = (end.file - archived) * fileBytes > historyBehindBytes;
       const needed = Math.min(file, shipped, isFarBehind ? end.file : archived);
       recycleFiles(journal, fileBytes, needed, end.file);
       return end;

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { submitHandler } from '../submit-handler.ts';
+import { submitHandler } from './submit-handler.ts';
 
 type Props = {
   isOpen: boolean;

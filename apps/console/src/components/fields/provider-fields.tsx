@@ -1,6 +1,6 @@
 import { Alert, Button, PasswordInput, TextInput } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
-import { Confirm } from './fields/confirm.tsx';
+import { Confirm } from './confirm.tsx';
 
 type Known = { issuer: string; clientId: string; domains: readonly string[] };
 type Complaints = Partial<Record<'issuer' | 'clientId' | 'clientSecret' | 'domains', string | undefined>>;
