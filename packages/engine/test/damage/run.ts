@@ -17,8 +17,13 @@ const fateOf = ({ refused, problems }: Outcome): string =>
   refused ? 'refused' : problems.length > 0 ? 'named by the check' : 'in bytes that nothing uses';
 
 for (let seed = first; seed < first + count; seed += perProcess) {
-  const { code, signal, stderr, outcomes } = await runDamage(folder, seed, Math.min(perProcess, first + count - seed));
-  if (code !== 0) failures.push(`a process ended with ${signal ?? code} after seed ${outcomes.at(-1)?.seed}: ${stderr}`);
+  const { code, signal, stderr, outcomes } = await runDamage(
+    folder,
+    seed,
+    Math.min(perProcess, first + count - seed),
+  );
+  if (code !== 0)
+    failures.push(`a process ended with ${signal ?? code} after seed ${outcomes.at(-1)?.seed}: ${stderr}`);
   for (const outcome of outcomes) {
     const name = `${outcome.kind}: ${fateOf(outcome)}`;
     sums.set(name, (sums.get(name) ?? 0) + 1);

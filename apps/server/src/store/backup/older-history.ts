@@ -1,8 +1,8 @@
 import type { OlderHistory } from '@stak/engine';
+import type { BackupConfig } from '../../config/backup-config.ts';
 import { openObjects } from '../lake/lake-objects.ts';
 import { objectsLocation } from './backup-host.ts';
 import { planRestore, replayBackup } from './restore.ts';
-import type { BackupConfig } from '../../config/backup-config.ts';
 import { listHistories, type Target } from './target.ts';
 
 /** What a backup has of a store, for moments that are not in its folder any more. */
