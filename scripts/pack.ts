@@ -131,6 +131,10 @@ function compile(source: string, target: string, staging: string): void {
   });
   run(join(root, 'node_modules/.bin/tsc'), ['-p', config]);
   rmSync(config);
+  // Programs of threads are JavaScript already.
+  const sources = join(root, source, 'src');
+  for (const file of filesIn(sources))
+    if (file.endsWith('.mjs')) cpSync(file, join(target, 'dist', relative(sources, file)));
   for (const file of filesIn(join(target, 'dist'))) if (file.endsWith('.d.ts')) nameBuiltModules(file);
 }
 

@@ -8,6 +8,8 @@ import {
   manifest,
   sampleRepository,
 } from './tidy/examples.ts';
+import { folderCase } from './tidy/folder-examples.ts';
+import { foldersInOneDirection, foldersInOrder } from './tidy/folder-rules.ts';
 import { declaredImports, noDeepImports, oneVersion, packageGraph } from './tidy/graph-rules.ts';
 import { publicHelp } from './tidy/help-rules.ts';
 import { readRepository } from './tidy/repository.ts';
@@ -97,6 +99,7 @@ const cases: Record<string, Case> = {
       }),
     ],
   },
+  'folders of a package import each other in one direction': folderCase,
   'the environment is read in one place': {
     rule: environmentInConfig,
     says: 'reads the environment',
@@ -372,6 +375,12 @@ describe('the repository', () => {
 
   it.each(Object.entries(cases))('%s', (_, { rule }) => {
     expect(rule(repository)).toEqual([]);
+  });
+});
+
+describe('the folders of a package, from the lowest', () => {
+  it.each(foldersInOrder(repository))('%s: %s', source => {
+    expect(foldersInOneDirection(repository).filter(one => one.startsWith(`${source}:`))).toEqual([]);
   });
 });
 

@@ -48,6 +48,7 @@ const programs = [
   './src/store/backup/backup-thread.ts',
   './src/store/lake/lake-thread.ts',
   './src/store/scrub/scrub-thread.ts',
+  '../../packages/engine/src/vectors/vector-thread.mjs',
   '../../packages/sandbox/src/sandbox-thread.mjs',
   '../../services/lake/src/duckdb/duck-process.mjs',
   '../../services/lake/src/duckdb/memory-watch-thread.mjs',

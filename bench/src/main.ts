@@ -7,7 +7,7 @@ import { describeVerdict, failures } from './gates.ts';
 // npm run bench -- against COMMIT, with options of its own
 
 const usage =
-  'usage: npm run bench -- NAME [--gate] [--quick] [--only a,b]   (NAME: engine, table, http, inbox, webhooks, tasks, lake, agents, memory, backup, archive, neighbours; or against COMMIT)';
+  'usage: npm run bench -- NAME [--gate] [--quick] [--only a,b]   (NAME: engine, table, http, inbox, webhooks, tasks, lake, agents, memory, vectors, backup, archive, neighbours; or against COMMIT)';
 
 async function main(argv: string[]): Promise<void> {
   if (argv[0] === 'against') {

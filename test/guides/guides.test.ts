@@ -245,6 +245,7 @@ it('the printed link opens the demo workspace', async () => {
 it('every guide with shell commands is tested', async () => {
   const without = [
     'billing',
+    'change-stak',
     'sign-in-with-github-and-google',
     'define-a-table',
     'run-on-postgresql',

@@ -71,10 +71,10 @@ const nulEscape = /\\(?:0(?![0-9])|x00|u0000|u\{0+\})|from(?:CharCode|CodePoint)
 // Files where a NUL is not part of a key.
 const nulIsNoKey: ReadonlyMap<string, string> = new Map([
   ['packages/client/src/event-stream.ts', 'refuses it'],
-  ['packages/http/src/event-text.ts', 'refuses it'],
+  ['packages/http/src/events/event-text.ts', 'refuses it'],
   ['apps/server/src/http/page-files.ts', 'refuses it'],
-  ['packages/table/src/capacity.ts', 'names a sum in memory'],
-  ['packages/table/src/cursor.ts', 'is hashed'],
+  ['packages/table/src/client/capacity.ts', 'names a sum in memory'],
+  ['packages/table/src/client/cursor.ts', 'is hashed'],
 ]);
 
 // DynamoDB takes a NUL in a key or a bound, PostgreSQL does not. The engine is what gets the keys.

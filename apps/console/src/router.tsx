@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router';
-import { NothingHere } from './components/nothing-here.tsx';
+import { NothingHere } from './components/feedback/nothing-here.tsx';
 import { readAccountSearch } from './pages/account/address.ts';
 import { readInboxSearch } from './pages/inbox/queries.ts';
 import { readInsightsSearch, readSqlSearch } from './pages/lake/address.ts';

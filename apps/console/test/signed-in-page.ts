@@ -24,7 +24,7 @@ export async function openPage(
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000); // as `expect.poll` has here
   const failures: string[] = [];
   page.on('pageerror', error => failures.push(error.message));
   return { page, failures };

@@ -17,6 +17,7 @@ const guides: readonly (readonly [section: string, names: readonly string[]])[] 
     'Build on it',
     ['define-a-table', 'consume-a-stream', 'run-dynamodb-locally', 'sign-in-with-github-and-google'],
   ],
+  ['Change it', ['change-stak']],
 ];
 
 const titleOf = (markdown: string, source: string): string =>

@@ -19,6 +19,7 @@ type Operation = {
   operationId: string;
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
   security: Record<string, string[]>[];
 };
 
@@ -38,6 +39,28 @@ it('is a valid OpenAPI 3.1 document', async () => {
   const { valid, errors } = await new Validator().validate(document);
   expect(errors).toBeUndefined();
   expect([valid, document.openapi]).toEqual([true, '3.1.0']);
+});
+
+// The client's types, the reference and the guides use these names.
+it('names every object that it uses twice', () => {
+  const uses = new Map<string, string[]>();
+  const visit = (schema: Schema, path: string, isNamed = false): void => {
+    const {
+      description: _,
+      default: __,
+      ...rest
+    } = schema as Schema & { description?: string; default?: unknown };
+    const fields = Object.entries(schema.properties ?? {});
+    const key = JSON.stringify(rest);
+    if (fields.length > 0 && !isNamed) uses.set(key, [...(uses.get(key) ?? []), path]);
+    for (const [name, inner] of fields) visit(inner, `${path} ${name}`);
+    for (const inner of innerSchemas(schema as never)) visit(inner as Schema, path);
+  };
+  for (const { operationId, requestBody, responses } of operations)
+    for (const [where, one] of [['body', requestBody] as const, ...Object.entries(responses)])
+      for (const { schema } of Object.values(one?.content ?? {})) visit(schema, `${operationId} ${where}`);
+  for (const [name, schema] of Object.entries(document.components.schemas)) visit(schema, name, true);
+  expect([...uses.values()].filter(({ length }) => length > 1)).toEqual([]);
 });
 
 // OpenAPI 3.1 leaves schemas to JSON Schema, and so does its validator.

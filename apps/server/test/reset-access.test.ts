@@ -149,12 +149,16 @@ describe('a password reset', () => {
     expect(await Promise.all([feedUrl, ...feeds].map(statusOf))).toEqual([404, 404, 404]);
   });
 
-  it('is not needed to end the calendar of one user: revoked tokens do', async () => {
+  it('is not needed to end the calendar of one user, or of a tenant: revoked tokens do, or suspending it', async () => {
     await leaveBehind();
     const host = await logIn(password);
     const [ofVic, ofZoe] = [await takeFeed(host, 'vic'), await takeFeed(host, 'zoe')];
     await host.tenants.revokeTokens({ tenant_id, body: { sub: 'vic' } });
     expect([await statusOf(ofVic), await statusOf(ofZoe)]).toEqual([404, 200]);
+    await host.tenants.update({ tenant_id, body: { status: 'suspended' } }, { ifMatch: '*' });
+    expect(await statusOf(ofZoe)).toBe(404);
+    await host.tenants.update({ tenant_id, body: { status: 'active' } }, { ifMatch: '*' });
+    expect(await statusOf(ofZoe)).toBe(200);
     // The address is gone, and does not come back when the note of the revocation expires.
     const { data } = await host.tenants.mintToken({ tenant_id, body: { sub: 'vic', scope: 'tasks:write' } });
     await expect(as(data.token).tasks.revokeFeed()).rejects.toMatchObject({ code: 'tasks.feed_not_found' });

@@ -1,5 +1,7 @@
 // Generated from the OpenAPI document by scripts/generate.ts: change the routes instead.
 
+export type AcceptedInvitation = { token: string; display_name: string };
+
 export type AgentUsage = {
   from: string;
   to: string;
@@ -75,6 +77,8 @@ export type Approval = {
   reason: string | null;
 };
 
+export type ApprovalPage = { data: Array<Approval>; next_cursor: string | null };
+
 export type Attempt = {
   connectionId: string;
   run: number;
@@ -86,6 +90,8 @@ export type Attempt = {
   error?: string;
   attemptedAt: number;
 };
+
+export type Audiences = { kind: 'users' | 'everyone'; label?: string };
 
 export type AuditEntry = {
   auditId: string;
@@ -99,6 +105,8 @@ export type AuditEntry = {
   target?: string;
   detail?: string;
 };
+
+export type BillingPage = { url: string };
 
 export type Category = { category: string; until: number | null; deleting: boolean };
 
@@ -114,68 +122,16 @@ export type Channel = { tenant_id: string; type: string; channel_id: string; cre
 
 export type ChannelCredentials = { type: string; channel_id: string; updated_at: string };
 
+export type ChosenConnections = { connectionIds?: Array<string> };
+
 export type Connection = {
   connectionId: string;
   sourceId: string;
   name: string;
   destinationUrl: string;
-  filters: Array<
-    | FilterRule
-    | {
-        and: Array<
-          | FilterRule
-          | {
-              and: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              or: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
-        >;
-      }
-    | {
-        or: Array<
-          | FilterRule
-          | {
-              and: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              or: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
-        >;
-      }
-    | {
-        not:
-          | FilterRule
-          | {
-              and: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              or: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule };
-            };
-      }
-  >;
-  transform:
-    | { type: 'passthrough' }
-    | WebhooksCreateConnectionBodyTransform
-    | { type: 'javascript'; code: string };
-  retryConfig: { delaysS?: Array<number>; maxAttempts?: number };
+  filters: Array<FilterRule | FilterAnd1 | FilterOr1 | FilterNot1>;
+  transform: Passthrough | FieldMap | Script;
+  retryConfig: RetryConfig;
   maxConcurrency: number;
   ratePerSecond?: number;
   ordered: boolean;
@@ -193,63 +149,9 @@ export type ConnectionWithSecret = {
   sourceId: string;
   name: string;
   destinationUrl: string;
-  filters: Array<
-    | FilterRule
-    | {
-        and: Array<
-          | FilterRule
-          | {
-              and: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              or: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
-        >;
-      }
-    | {
-        or: Array<
-          | FilterRule
-          | {
-              and: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              or: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | { not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule } }
-        >;
-      }
-    | {
-        not:
-          | FilterRule
-          | {
-              and: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              or: Array<
-                FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule }
-              >;
-            }
-          | {
-              not: FilterRule | { and: Array<FilterRule> } | { or: Array<FilterRule> } | { not: FilterRule };
-            };
-      }
-  >;
-  transform:
-    | { type: 'passthrough' }
-    | WebhooksCreateConnectionBodyTransform
-    | { type: 'javascript'; code: string };
-  retryConfig: { delaysS?: Array<number>; maxAttempts?: number };
+  filters: Array<FilterRule | FilterAnd1 | FilterOr1 | FilterNot1>;
+  transform: Passthrough | FieldMap | Script;
+  retryConfig: RetryConfig;
   maxConcurrency: number;
   ratePerSecond?: number;
   ordered: boolean;
@@ -286,6 +188,8 @@ export type CustomSkill = {
   secret?: string;
 };
 
+export type DeletedTask = { task_id: string };
+
 export type Delivery = {
   connectionId: string;
   run: number;
@@ -297,6 +201,8 @@ export type Delivery = {
   error?: string;
   finishedAt?: number;
 };
+
+export type DeliveryCount = { deliveries: number };
 
 export type Erasure = {
   erasure_id: string;
@@ -339,6 +245,8 @@ export type Event = {
   expiresAt: number;
 };
 
+export type EventPage = { data: Array<Event>; next_cursor: string | null };
+
 export type EventReceipt = { eventId: string; status: string; duplicate: boolean };
 
 export type EventStatusCounts = {
@@ -352,12 +260,38 @@ export type EventStatusCounts = {
   rejected: number;
 };
 
+export type Feedback = { rating: 'good' | 'bad'; comment: string | null; rated_at: string };
+
 export type FieldError = {
   in: 'body' | 'query' | 'path' | 'header';
   pointer: string;
   code: string;
   detail: string;
 };
+
+export type FieldMap = {
+  type: 'field_map';
+  fields: Array<MappedPath | MappedConstant | MappedTemplate>;
+  keep?: boolean;
+};
+
+export type FilterAnd1 = { and: Array<FilterRule | FilterAnd2 | FilterOr2 | FilterNot2> };
+
+export type FilterAnd2 = { and: Array<FilterRule | FilterAnd3 | FilterOr3 | FilterNot3> };
+
+export type FilterAnd3 = { and: Array<FilterRule> };
+
+export type FilterNot1 = { not: FilterRule | FilterAnd2 | FilterOr2 | FilterNot2 };
+
+export type FilterNot2 = { not: FilterRule | FilterAnd3 | FilterOr3 | FilterNot3 };
+
+export type FilterNot3 = { not: FilterRule };
+
+export type FilterOr1 = { or: Array<FilterRule | FilterAnd2 | FilterOr2 | FilterNot2> };
+
+export type FilterOr2 = { or: Array<FilterRule | FilterAnd3 | FilterOr3 | FilterNot3> };
+
+export type FilterOr3 = { or: Array<FilterRule> };
 
 export type FilterResult = {
   matched: boolean;
@@ -383,12 +317,45 @@ export type FilterRule = {
   value?: string | number | boolean | null;
 };
 
+export type HmacConfig = {
+  algorithm: 'sha1' | 'sha256' | 'sha512';
+  header: string;
+  encoding: 'hex' | 'base64' | 'base64url';
+  prefix?: string;
+  secretEncoding?: 'utf8' | 'hex' | 'base64';
+  timestampHeader?: string;
+  idHeader?: string;
+  template?: string;
+};
+
+export type IcebergConfig = {
+  defaults: { [name: string]: string };
+  overrides: { [name: string]: string };
+  endpoints: Array<string>;
+};
+
+export type IcebergIdentifier = { namespace: Array<string>; name: string };
+
+export type IcebergNamespace = { namespace: Array<string>; properties: { [name: string]: string } };
+
+export type IcebergNamespaces = { namespaces: Array<Array<string>>; 'next-page-token': null };
+
+export type IcebergTable = {
+  'metadata-location': string;
+  metadata: Record<string, never>;
+  config: { [name: string]: string };
+};
+
+export type IcebergTables = { identifiers: Array<IcebergIdentifier>; 'next-page-token': null };
+
+export type ImportedTextPart = { type: 'text'; text: string };
+
 export type Inbox = {
   title: string;
   description?: string;
   ttl?: { [name: string]: string };
   schema?: { [name: string]: unknown };
-  late_joiners?: 'all' | 'none' | { last: number };
+  late_joiners?: 'all' | 'none' | LastMessages;
   unique_host_system_ids?: boolean;
   cta_schemes?: Array<string>;
   tenant_key: string;
@@ -418,6 +385,8 @@ export type Invitation = {
   expiresAt: string;
 };
 
+export type InvitationToken = { token: string };
+
 export type Job = {
   jobId: string;
   sourceId: string;
@@ -430,17 +399,11 @@ export type Job = {
   finishedAt?: number;
 };
 
-export type LakeIcebergConfigData = {
-  defaults: { [name: string]: string };
-  overrides: { [name: string]: string };
-  endpoints: Array<string>;
-};
+export type LakeColumn = { name: string; type: string };
 
-export type LakeIcebergTableData = {
-  'metadata-location': string;
-  metadata: Record<string, never>;
-  config: { [name: string]: string };
-};
+export type LakeTexts = { enabled: boolean; since: string | null };
+
+export type LastMessages = { last: number };
 
 export type ListedConversation = {
   conversation_id: string;
@@ -451,6 +414,14 @@ export type ListedConversation = {
   created_at: string | null;
   updated_at: string | null;
 };
+
+export type MailedToken = { token: string };
+
+export type MappedConstant = { to: string; value: string | number | boolean | null };
+
+export type MappedPath = { to: string; from: string; default?: string | number | boolean | null };
+
+export type MappedTemplate = { to: string; template: string };
 
 export type MarkRange = { since?: number; as_of?: number; category?: string };
 
@@ -515,7 +486,7 @@ export type Message = {
   id: string;
   host_system_id: string | null;
   sender: string;
-  audiences: { kind: 'users' | 'everyone'; label?: string };
+  audiences: Audiences;
   received: number;
   delivered: number;
   expiredat: number;
@@ -524,7 +495,7 @@ export type Message = {
   seen: boolean;
   archived: boolean;
   snoozed_until: number | null;
-  taxonomy?: { category: string };
+  taxonomy?: Taxonomy;
   message: { title: string; body?: unknown; cta_uri: string | null };
 };
 
@@ -536,6 +507,8 @@ export type MessageCounts = {
   unseen: number;
   categories: { [name: string]: { total: number; unread: number; unseen: number } };
 };
+
+export type MessageIds = { ids: Array<string> };
 
 export type MessageReply = {
   message_id: string;
@@ -549,7 +522,7 @@ export type MessageReply = {
   rule: string | null;
   skills: Array<string>;
   model: string | null;
-  usage: { input_tokens: number; output_tokens: number };
+  usage: TokenUsage;
   cost_usd: number;
 };
 
@@ -562,7 +535,7 @@ export type Model = {
 
 export type NewMessage = {
   message: MessageContent;
-  taxonomy?: { category: string };
+  taxonomy?: Taxonomy;
   host_system_id?: string | null;
   sender?: string;
   label?: string;
@@ -571,6 +544,10 @@ export type NewMessage = {
   send_at?: number;
   uids: Array<string>;
 };
+
+export type NewName = { name: string };
+
+export type OAuthError = { error: string; error_description: string };
 
 export type Organisation = {
   accountId: string;
@@ -608,6 +585,12 @@ export type PasskeyAnswer = {
   clientExtensionResults?: { [name: string]: unknown };
   response: { clientDataJSON: string; authenticatorData: string; signature: string; userHandle?: string };
 };
+
+export type PasskeyOptions = { options: { [name: string]: unknown } };
+
+export type Passthrough = { type: 'passthrough' };
+
+export type PasswordProof = { password?: string };
 
 export type Plan = {
   plan: 'free' | 'starter' | 'pro' | 'team' | 'selfhosted';
@@ -676,7 +659,25 @@ export type Profile = {
   updatedAt: string;
 };
 
+export type ProviderLink = { return_to?: string; password?: string };
+
+export type ProviderUrl = { url: string };
+
+export type Readiness = {
+  status: 'ready' | 'not_ready' | 'stopping';
+  checks: { [name: string]: 'ok' | 'degraded' | 'failed' };
+  event_loop?: { p50_ms: number; p99_ms: number; max_ms: number };
+};
+
 export type Receipt = { uid: string; read: boolean; readat: number | null };
+
+export type RecoveryCodes = { recoveryCodes: Array<string> };
+
+export type ReminderBefore = { days_before: number; time: string };
+
+export type ReminderTime = { at: string };
+
+export type RetryConfig = { delaysS?: Array<number>; maxAttempts?: number };
 
 export type SavedItem = {
   kind: 'events' | 'sql' | 'messages';
@@ -686,14 +687,16 @@ export type SavedItem = {
   saved_at: string;
 };
 
+export type Script = { type: 'javascript'; code: string };
+
 export type Send = {
   id: string;
   host_system_id: string | null;
   sender: string;
-  audiences: { kind: 'users' | 'everyone'; label?: string };
+  audiences: Audiences;
   status: 'scheduled' | 'delivering' | 'sent' | 'redacting' | 'redacted' | 'cancelled';
   title: string | null;
-  taxonomy?: { category: string };
+  taxonomy?: Taxonomy;
   received: number;
   send_at?: number;
   expiredat: number;
@@ -702,6 +705,8 @@ export type Send = {
   read: number;
   read_rate: number;
 };
+
+export type SendPage = { data: Array<Send>; next_cursor: string | null };
 
 export type Session = {
   sessionId: string;
@@ -723,6 +728,13 @@ export type Skill = {
   approval: 'user' | 'admin' | 'never';
 };
 
+export type SkillDraft = {
+  description: string;
+  triggers?: Array<string>;
+  parameters?: { [name: string]: unknown };
+  url: string;
+};
+
 export type Source = {
   sourceId: string;
   name: string;
@@ -739,7 +751,7 @@ export type Source = {
   status: 'active' | 'paused' | 'deleted';
   signatures: 'off' | 'reject' | 'store';
   hasSigningSecret: boolean;
-  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | WebhooksCreateSourceBodySigningAlgorithm;
+  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | HmacConfig;
   toleranceS?: number;
   dedupeHeader?: string;
   whilePaused: 'hold' | 'refuse';
@@ -768,7 +780,7 @@ export type SourceWithSecret = {
   status: 'active' | 'paused' | 'deleted';
   signatures: 'off' | 'reject' | 'store';
   hasSigningSecret: boolean;
-  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | WebhooksCreateSourceBodySigningAlgorithm;
+  signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | HmacConfig;
   toleranceS?: number;
   dedupeHeader?: string;
   whilePaused: 'hold' | 'refuse';
@@ -789,6 +801,14 @@ export type TableAttribute = {
   note: 'masked' | 'sealed' | 'cut' | null;
 };
 
+export type TableItem = {
+  entity: string | null;
+  keys: Array<TableKey>;
+  expires_at: string | null;
+  is_expired: boolean;
+  attributes: Array<TableAttribute>;
+};
+
 export type TableKey = {
   attribute: string;
   role: 'partition' | 'sort';
@@ -797,6 +817,8 @@ export type TableKey = {
   pieces: Array<{ text: string; param: string | null }>;
   is_masked: boolean;
 };
+
+export type TableKeyNames = { partition: string; sort: string | null };
 
 export type Task = {
   task_id: string;
@@ -813,7 +835,7 @@ export type Task = {
   recurrence?: string;
   series_id?: string;
   series_start?: string;
-  reminder?: { at: string } | { days_before: number; time: string };
+  reminder?: ReminderTime | ReminderBefore;
   remind_at?: number;
   created_at: number;
   updated_at: number;
@@ -832,6 +854,8 @@ export type TaskCounts = {
   overdue: number;
 };
 
+export type TaskPage = { data: Array<Task | TaskSummary>; next_cursor: string | null };
+
 export type TaskPatch = {
   title?: string;
   description?: string | null;
@@ -842,7 +866,7 @@ export type TaskPatch = {
   due_date?: string | null;
   parent_id?: string | null;
   recurrence?: string | null;
-  reminder?: { at: string } | { days_before: number; time: string } | null;
+  reminder?: ReminderTime | ReminderBefore | null;
 };
 
 export type TaskProfile = {
@@ -868,6 +892,8 @@ export type TaskSummary = {
   completed_at: number | null;
   ttl?: number;
 };
+
+export type Taxonomy = { category: string };
 
 export type Tenant = {
   tenant_id: string;
@@ -897,6 +923,10 @@ export type TenantSettings = {
   [name: string]: unknown;
 };
 
+export type TextPart = { type: 'text'; text: string };
+
+export type TokenUsage = { input_tokens: number; output_tokens: number };
+
 export type Tokens = {
   access_token: string;
   token_type: 'Bearer';
@@ -925,18 +955,15 @@ export type Turn = {
   rule: string | null;
   skills: Array<string>;
   model: string | null;
-  usage: { input_tokens: number; output_tokens: number };
+  usage: TokenUsage;
   cost_usd: number;
   messages: Array<
     | { role: 'user' | 'system'; content: string }
-    | {
-        role: 'assistant';
-        content: string | Array<{ type: 'text'; text: string } | ToolCallPart | ToolResultPart>;
-      }
-    | { role: 'tool'; content: Array<{ type: 'text'; text: string } | ToolCallPart | ToolResultPart> }
+    | { role: 'assistant'; content: string | Array<TextPart | ToolCallPart | ToolResultPart> }
+    | { role: 'tool'; content: Array<TextPart | ToolCallPart | ToolResultPart> }
   >;
-  feedback: { rating: 'good' | 'bad'; comment: string | null; rated_at: string } | null;
-  host_feedback: { rating: 'good' | 'bad'; comment: string | null; rated_at: string } | null;
+  feedback: Feedback | null;
+  host_feedback: Feedback | null;
 };
 
 export type Usage = {
@@ -989,31 +1016,10 @@ export type WaitingReply = {
   approvals?: Array<Approval>;
 };
 
-export type WebhooksCreateConnectionBodyTransform = {
-  type: 'field_map';
-  fields: Array<
-    | { to: string; from: string; default?: string | number | boolean | null }
-    | { to: string; value: string | number | boolean | null }
-    | { to: string; template: string }
-  >;
-  keep?: boolean;
-};
-
-export type WebhooksCreateSourceBodySigningAlgorithm = {
-  algorithm: 'sha1' | 'sha256' | 'sha512';
-  header: string;
-  encoding: 'hex' | 'base64' | 'base64url';
-  prefix?: string;
-  secretEncoding?: 'utf8' | 'hex' | 'base64';
-  timestampHeader?: string;
-  idHeader?: string;
-  template?: string;
-};
-
 export type ApiTypes = {
   /** Accept an invitation. For: person. */
   'accounts.acceptInvitation': {
-    args: { body: { token: string } };
+    args: { body: InvitationToken };
     data: { accountId: string; role: 'owner' | 'admin' | 'member' | 'viewer' };
   };
   /** Add a passkey. For: person. */
@@ -1043,25 +1049,13 @@ export type ApiTypes = {
   /** Start the authorization of an app. For: public. */
   'accounts.authorizeApp': { args: { client_id?: unknown; redirect_uri?: unknown }; data: unknown };
   /** Start adding an authenticator app. For: person. */
-  'accounts.beginAuthenticator': {
-    args: { body: { password?: string } };
-    data: { secret: string; uri: string };
-  };
+  'accounts.beginAuthenticator': { args: { body: PasswordProof }; data: { secret: string; uri: string } };
   /** Start adding a passkey. For: person. */
-  'accounts.beginPasskey': {
-    args: { body: { password?: string } };
-    data: { options: { [name: string]: unknown } };
-  };
+  'accounts.beginPasskey': { args: { body: PasswordProof }; data: PasskeyOptions };
   /** Get a challenge for signing in with a passkey. For: public. */
-  'accounts.beginPasskeySignIn': {
-    args: Record<never, never>;
-    data: { options: { [name: string]: unknown } };
-  };
+  'accounts.beginPasskeySignIn': { args: Record<never, never>; data: PasskeyOptions };
   /** Get a challenge for confirming a passkey again. For: person. */
-  'accounts.beginPasskeyStepUp': {
-    args: Record<never, never>;
-    data: { options: { [name: string]: unknown } };
-  };
+  'accounts.beginPasskeyStepUp': { args: Record<never, never>; data: PasskeyOptions };
   /** Change your e-mail address. For: person. */
   'accounts.changeEmail': { args: { body: { email: string; password?: string } }; data: undefined };
   /** Change the role of a member. For: session, scope admin. */
@@ -1088,12 +1082,9 @@ export type ApiTypes = {
     data: undefined;
   };
   /** Confirm the authenticator app with a code. For: person. */
-  'accounts.confirmAuthenticator': {
-    args: { body: { code: string } };
-    data: { recoveryCodes: Array<string> };
-  };
+  'accounts.confirmAuthenticator': { args: { body: { code: string } }; data: RecoveryCodes };
   /** Confirm a change of address with the token from the mail. For: person. */
-  'accounts.confirmEmail': { args: { body: { token: string } }; data: { status: 'changed' | 'waiting' } };
+  'accounts.confirmEmail': { args: { body: MailedToken }; data: { status: 'changed' | 'waiting' } };
   /** Create an API key. For: session, scope admin. */
   'accounts.createKey': {
     args: {
@@ -1120,7 +1111,7 @@ export type ApiTypes = {
     };
   };
   /** Create an organisation. For: person. */
-  'accounts.createOrganisation': { args: { body: { name: string } }; data: Membership };
+  'accounts.createOrganisation': { args: { body: NewName }; data: Membership };
   /** Approve or deny an app. For: person. */
   'accounts.decideAppRequest': {
     args: { body: { request: string; accountId: string; approved: boolean; scope?: 'read' | 'write' } };
@@ -1129,7 +1120,7 @@ export type ApiTypes = {
   /** Revoke an API key. For: session, scope admin. */
   'accounts.deleteKey': { args: { keyId: string }; data: undefined };
   /** Delete your account and everything in it. For: person. */
-  'accounts.deleteMe': { args: { body: { password?: string } }; data: undefined };
+  'accounts.deleteMe': { args: { body: PasswordProof }; data: undefined };
   /** Download all data of your account. For: session, scope admin. */
   'accounts.download': { args: { body: { passphrase: string } }; data: Uint8Array };
   /** Disconnect an app. For: person. */
@@ -1185,15 +1176,9 @@ export type ApiTypes = {
   /** Leave an organisation. For: person. */
   'accounts.leaveOrganisation': { args: { accountId: string }; data: undefined };
   /** Link yourself to the provider of your organisation. For: person. */
-  'accounts.linkOrganisationProvider': {
-    args: { accountId: string; body: { return_to?: string; password?: string } };
-    data: { url: string };
-  };
+  'accounts.linkOrganisationProvider': { args: { accountId: string; body: ProviderLink }; data: ProviderUrl };
   /** Link an identity to the account. For: person. */
-  'accounts.linkProvider': {
-    args: { provider: 'github' | 'google'; body: { return_to?: string; password?: string } };
-    data: { url: string };
-  };
+  'accounts.linkProvider': { args: { provider: 'github' | 'google'; body: ProviderLink }; data: ProviderUrl };
   /** List connected apps. For: person. */
   'accounts.listApps': {
     args: { limit?: number; cursor?: string };
@@ -1249,7 +1234,7 @@ export type ApiTypes = {
     data: { token: string; tenant_id: string; sub: string; expires_at: string };
   };
   /** Open Stripe's billing portal to change or cancel the subscription or see invoices. For: session, scope admin. */
-  'accounts.openBillingPortal': { args: { body: { return_to?: string } }; data: { url: string } };
+  'accounts.openBillingPortal': { args: { body: { return_to?: string } }; data: BillingPage };
   /** Get what an app is asking for. For: person. */
   'accounts.readAppRequest': {
     args: { body: { request: string } };
@@ -1295,7 +1280,7 @@ export type ApiTypes = {
   };
   /** Get an invitation by its token. For: public. */
   'accounts.readInvitation': {
-    args: { body: { token: string } };
+    args: { body: InvitationToken };
     data: {
       name: string;
       email: string;
@@ -1340,21 +1325,21 @@ export type ApiTypes = {
     };
   };
   /** Remove the authenticator app. For: person. */
-  'accounts.removeAuthenticator': { args: { body: { password?: string } }; data: undefined };
+  'accounts.removeAuthenticator': { args: { body: PasswordProof }; data: undefined };
   /** Remove a member. For: session, scope admin. */
   'accounts.removeMember': { args: { userId: string }; data: undefined };
   /** Remove the provider of the organisation. For: session, scope admin. */
   'accounts.removeOrganisationProvider': { args: Record<never, never>; data: undefined };
   /** Remove a passkey. For: person. */
-  'accounts.removePasskey': { args: { passkeyId: string; body: { password?: string } }; data: undefined };
+  'accounts.removePasskey': { args: { passkeyId: string; body: PasswordProof }; data: undefined };
   /** Remove a saved view, query or template. For: account, scope write. */
   'accounts.removeSaved': { args: { kind: 'events' | 'sql' | 'messages'; name: string }; data: undefined };
   /** Rename the organisation. For: session, scope admin. */
-  'accounts.renameOrganisation': { args: { body: { name: string } }; data: Organisation };
+  'accounts.renameOrganisation': { args: { body: NewName }; data: Organisation };
   /** Rename a passkey. For: person. */
-  'accounts.renamePasskey': { args: { passkeyId: string; body: { name: string } }; data: Passkey };
+  'accounts.renamePasskey': { args: { passkeyId: string; body: NewName }; data: Passkey };
   /** Replace the recovery codes. For: person. */
-  'accounts.renewRecoveryCodes': { args: Record<never, never>; data: { recoveryCodes: Array<string> } };
+  'accounts.renewRecoveryCodes': { args: Record<never, never>; data: RecoveryCodes };
   /** Request a password reset. For: public. */
   'accounts.requestPasswordReset': { args: { body: { email: string } }; data: undefined };
   /** Request a mail to create an account. For: public. */
@@ -1388,7 +1373,7 @@ export type ApiTypes = {
   /** Buy a plan. For: session, scope admin. */
   'accounts.startCheckout': {
     args: { body: { plan: 'starter' | 'pro' | 'team'; return_to?: string } };
-    data: { url: string };
+    data: BillingPage;
   };
   /** Sign in through the provider of an organisation. For: public. */
   'accounts.startOrganisationSignIn': { args: { accountId: string; return_to?: string }; data: unknown };
@@ -1428,7 +1413,7 @@ export type ApiTypes = {
     data: Profile;
   };
   /** Verify your address with the token from the mail. For: person. */
-  'accounts.verifyEmail': { args: { body: { token: string } }; data: undefined };
+  'accounts.verifyEmail': { args: { body: MailedToken }; data: undefined };
   /** Get the caller of a token. For: user, scope read. */
   'accounts.whoAmI': {
     args: Record<never, never>;
@@ -1546,11 +1531,8 @@ export type ApiTypes = {
         user_id?: string;
         messages: Array<
           | { role: 'user' | 'system'; content: string }
-          | {
-              role: 'assistant';
-              content: string | Array<{ type: 'text'; text: string } | ToolCallPart | ToolResultPart>;
-            }
-          | { role: 'tool'; content: Array<{ type: 'text'; text: string } | ToolCallPart | ToolResultPart> }
+          | { role: 'assistant'; content: string | Array<ImportedTextPart | ToolCallPart | ToolResultPart> }
+          | { role: 'tool'; content: Array<ImportedTextPart | ToolCallPart | ToolResultPart> }
         >;
       };
     };
@@ -1559,7 +1541,7 @@ export type ApiTypes = {
   /** List pending approvals. For: user, scope read. */
   'agents.listApprovals': {
     args: { tenant_id: string; limit?: number; cursor?: string };
-    data: { data: Array<Approval>; next_cursor: string | null };
+    data: ApprovalPage;
   };
   /** List the channels that have credentials. For: user, scope read. */
   'agents.listChannelCredentials': {
@@ -1569,7 +1551,7 @@ export type ApiTypes = {
   /** List the approvals of a conversation. For: user, scope read. */
   'agents.listConversationApprovals': {
     args: { tenant_id: string; conversation_id: string; limit?: number; cursor?: string };
-    data: { data: Array<Approval>; next_cursor: string | null };
+    data: ApprovalPage;
   };
   /** List conversations, newest first. For: user, scope read. */
   'agents.listConversations': {
@@ -1621,17 +1603,7 @@ export type ApiTypes = {
   };
   /** Create or update a custom skill. For: account, scope admin. */
   'agents.putCustomSkill': {
-    args: {
-      tenant_id: string;
-      name: string;
-      'if-none-match'?: '*';
-      body: {
-        description: string;
-        triggers?: Array<string>;
-        parameters?: { [name: string]: unknown };
-        url: string;
-      };
-    };
+    args: { tenant_id: string; name: string; 'if-none-match'?: '*'; body: SkillDraft };
     data: CustomSkill;
   };
   /** Create or update an MCP server. For: account, scope admin. */
@@ -1713,15 +1685,7 @@ export type ApiTypes = {
     args: {
       tenant_id: string;
       name: string;
-      body: {
-        arguments: { [name: string]: unknown };
-        draft?: {
-          description: string;
-          triggers?: Array<string>;
-          parameters?: { [name: string]: unknown };
-          url: string;
-        };
-      };
+      body: { arguments: { [name: string]: unknown }; draft?: SkillDraft };
     };
     data: { ok: boolean; output?: unknown; text: string | null; reason: string | null; duration_ms: number };
   };
@@ -1732,7 +1696,7 @@ export type ApiTypes = {
       provider: string;
       model: string;
       answer: string;
-      usage: { input_tokens: number; output_tokens: number };
+      usage: TokenUsage;
       cost_usd: number;
       duration_ms: number;
     };
@@ -1749,7 +1713,7 @@ export type ApiTypes = {
   };
   /** Archive messages. For: user, scope write. */
   'inbox.archiveMany': {
-    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: { ids: Array<string> } };
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: MessageIds };
     data: MarkedMessages;
   };
   /** Publish a message to everyone. For: account, scope write. */
@@ -1759,7 +1723,7 @@ export type ApiTypes = {
       inbox_key: string;
       body: {
         message: MessageContent;
-        taxonomy?: { category: string };
+        taxonomy?: Taxonomy;
         host_system_id?: string | null;
         sender?: string;
         label?: string;
@@ -1833,12 +1797,12 @@ export type ApiTypes = {
   /** List scheduled sends. For: account, scope read. */
   'inbox.listScheduled': {
     args: { tenant_id: string; inbox_key: string; limit?: number; cursor?: string };
-    data: { data: Array<Send>; next_cursor: string | null };
+    data: SendPage;
   };
   /** List sends, with how many were delivered and read. For: account, scope read. */
   'inbox.listSends': {
     args: { tenant_id: string; inbox_key: string; limit?: number; cursor?: string };
-    data: { data: Array<Send>; next_cursor: string | null };
+    data: SendPage;
   };
   /** Mark a message as read. For: user, scope write. */
   'inbox.markRead': {
@@ -1868,12 +1832,7 @@ export type ApiTypes = {
   'inbox.readInbox': { args: { tenant_id: string; inbox_key: string }; data: Inbox };
   /** Mark messages as read. For: user, scope write. */
   'inbox.readMany': {
-    args: {
-      tenant_id: string;
-      inbox_key: string;
-      uid: 'me' | string;
-      body: { ids: Array<string> } | MarkRange;
-    };
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: MessageIds | MarkRange };
     data: MarkedMessages;
   };
   /** Get a message. For: user, scope read. */
@@ -1894,12 +1853,7 @@ export type ApiTypes = {
   };
   /** Mark messages as seen. For: user, scope write. */
   'inbox.seeMany': {
-    args: {
-      tenant_id: string;
-      inbox_key: string;
-      uid: 'me' | string;
-      body: { ids: Array<string> } | MarkRange;
-    };
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: MessageIds | MarkRange };
     data: MarkedMessages;
   };
   /** Snooze a message. For: user, scope write. */
@@ -1916,7 +1870,7 @@ export type ApiTypes = {
   };
   /** Mark messages as unread. For: user, scope write. */
   'inbox.unreadMany': {
-    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: { ids: Array<string> } };
+    args: { tenant_id: string; inbox_key: string; uid: 'me' | string; body: MessageIds };
     data: MarkedMessages;
   };
   /** Show a snoozed message now. For: user, scope write. */
@@ -1934,7 +1888,7 @@ export type ApiTypes = {
         description?: string;
         ttl?: { [name: string]: string };
         schema?: { [name: string]: unknown };
-        late_joiners?: 'all' | 'none' | { last: number };
+        late_joiners?: 'all' | 'none' | LastMessages;
         unique_host_system_ids?: boolean;
         cta_schemes?: Array<string>;
       };
@@ -1992,53 +1946,47 @@ export type ApiTypes = {
     };
   };
   /** Get the settings for Iceberg clients. For: account, scope read. */
-  'lake.icebergConfig': { args: { warehouse?: string }; data: LakeIcebergConfigData };
+  'lake.icebergConfig': { args: { warehouse?: string }; data: IcebergConfig };
   /** Get a file of a table, for S3 clients. For: provider. */
   'lake.icebergFile': {
     args: { bucket: 'stak'; table: string; kind: 'metadata' | 'data'; file: string };
     data: Uint8Array;
   };
   /** Get a namespace of your Iceberg catalog. For: account, scope read. */
-  'lake.icebergNamespace': {
-    args: { namespace: string };
-    data: { namespace: Array<string>; properties: { [name: string]: string } };
-  };
+  'lake.icebergNamespace': { args: { namespace: string }; data: IcebergNamespace };
   /** List the namespaces of your Iceberg catalog. For: account, scope read. */
   'lake.icebergNamespaces': {
     args: { parent?: string; pageToken?: string; pageSize?: string };
-    data: { namespaces: Array<Array<string>>; 'next-page-token': null };
+    data: IcebergNamespaces;
   };
   /** Load a table with your rows. For: account, scope read. */
   'lake.icebergTable': {
     args: { namespace: string; table: string; snapshots?: 'all' | 'refs' };
-    data: LakeIcebergTableData;
+    data: IcebergTable;
   };
   /** List the tables of a namespace. For: account, scope read. */
   'lake.icebergTables': {
     args: { namespace: string; pageToken?: string; pageSize?: string };
-    data: { identifiers: Array<{ namespace: Array<string>; name: string }>; 'next-page-token': null };
+    data: IcebergTables;
   };
   /** Get the settings for Iceberg clients of an operator. For: user, scope read. */
-  'lake.operatorIcebergConfig': { args: { warehouse?: string }; data: LakeIcebergConfigData };
+  'lake.operatorIcebergConfig': { args: { warehouse?: string }; data: IcebergConfig };
   /** Get a namespace of the operator’s Iceberg catalog. For: user, scope read. */
-  'lake.operatorIcebergNamespace': {
-    args: { namespace: string };
-    data: { namespace: Array<string>; properties: { [name: string]: string } };
-  };
+  'lake.operatorIcebergNamespace': { args: { namespace: string }; data: IcebergNamespace };
   /** List the namespaces of the operator’s Iceberg catalog. For: user, scope read. */
   'lake.operatorIcebergNamespaces': {
     args: { parent?: string; pageToken?: string; pageSize?: string };
-    data: { namespaces: Array<Array<string>>; 'next-page-token': null };
+    data: IcebergNamespaces;
   };
   /** Load a table with the rows of all accounts. For: user, scope read. */
   'lake.operatorIcebergTable': {
     args: { namespace: string; table: string; snapshots?: 'all' | 'refs' };
-    data: LakeIcebergTableData;
+    data: IcebergTable;
   };
   /** List the tables of a namespace, for an operator. For: user, scope read. */
   'lake.operatorIcebergTables': {
     args: { namespace: string; pageToken?: string; pageSize?: string };
-    data: { identifiers: Array<{ namespace: Array<string>; name: string }>; 'next-page-token': null };
+    data: IcebergTables;
   };
   /** Query your data with SQL. For: user, scope read. */
   'lake.query': {
@@ -2051,7 +1999,7 @@ export type ApiTypes = {
       };
     };
     data: {
-      columns: Array<{ name: string; type: string }>;
+      columns: Array<LakeColumn>;
       rows: Array<Array<unknown>>;
       truncated: boolean;
       as_of: string;
@@ -2060,9 +2008,9 @@ export type ApiTypes = {
     };
   };
   /** Get whether texts are in the lake. For: account, scope read. */
-  'lake.readTexts': { args: Record<never, never>; data: { enabled: boolean; since: string | null } };
+  'lake.readTexts': { args: Record<never, never>; data: LakeTexts };
   /** Keep texts in the lake, or erase them. For: session, scope admin. */
-  'lake.setTexts': { args: { body: { enabled: boolean } }; data: { enabled: boolean; since: string | null } };
+  'lake.setTexts': { args: { body: { enabled: boolean } }; data: LakeTexts };
   /** Get the lag of the lake, and its tables. For: account, scope read. */
   'lake.status': {
     args: Record<never, never>;
@@ -2075,7 +2023,7 @@ export type ApiTypes = {
         lag_ms: number;
         caught_up: boolean;
       }>;
-      views: Array<{ name: string; description: string; columns: Array<{ name: string; type: string }> }>;
+      views: Array<{ name: string; description: string; columns: Array<LakeColumn> }>;
     };
   };
   /** List the operations that you can call. For: session, scope read. */
@@ -2110,13 +2058,7 @@ export type ApiTypes = {
     event: {
       kind: 'insert' | 'modify' | 'remove' | 'expire';
       at: string;
-      item: {
-        entity: string | null;
-        keys: Array<TableKey>;
-        expires_at: string | null;
-        is_expired: boolean;
-        attributes: Array<TableAttribute>;
-      };
+      item: TableItem;
       before: Array<TableAttribute> | null;
       changed: Array<string>;
     };
@@ -2127,7 +2069,7 @@ export type ApiTypes = {
     data: {
       name: string;
       description: string;
-      keys: { partition: string; sort: string | null };
+      keys: TableKeyNames;
       ttl: string | null;
       stream: string | null;
       status: string;
@@ -2147,7 +2089,7 @@ export type ApiTypes = {
       }>;
       indexes: Array<{
         name: string;
-        keys: { partition: string; sort: string | null };
+        keys: TableKeyNames;
         projection: 'ALL' | 'KEYS_ONLY' | 'INCLUDE';
         included: Array<string>;
         status: string;
@@ -2179,18 +2121,7 @@ export type ApiTypes = {
       order?: 'asc' | 'desc';
       entity?: string;
     };
-    data: {
-      data: Array<{
-        entity: string | null;
-        keys: Array<TableKey>;
-        expires_at: string | null;
-        is_expired: boolean;
-        attributes: Array<TableAttribute>;
-      }>;
-      next_cursor: string | null;
-      read: number;
-      read_units: number;
-    };
+    data: { data: Array<TableItem>; next_cursor: string | null; read: number; read_units: number };
   };
   /** List the tables and their consumed capacity. For: user, scope read. */
   'tables.list': {
@@ -2199,7 +2130,7 @@ export type ApiTypes = {
       data: Array<{
         name: string;
         description: string;
-        keys: { partition: string; sort: string | null };
+        keys: TableKeyNames;
         ttl: string | null;
         stream: string | null;
         status: string;
@@ -2237,12 +2168,12 @@ export type ApiTypes = {
   /** List the changes since a token. For: user, scope read. */
   'tasks.changes': {
     args: { since?: string; limit?: number };
-    data: { changed: Array<Task>; deleted: Array<{ task_id: string }>; token: string; has_more: boolean };
+    data: { changed: Array<Task>; deleted: Array<DeletedTask>; token: string; has_more: boolean };
   };
   /** Move completed tasks to the trash. For: user, scope write. */
   'tasks.clearCompleted': {
     args: Record<never, never>;
-    data: { deleted: Array<{ task_id: string }>; has_more: boolean };
+    data: { deleted: Array<DeletedTask>; has_more: boolean };
   };
   /** Count tasks by status, priority and category. For: user, scope read. */
   'tasks.counts': { args: Record<never, never>; data: TaskCounts };
@@ -2260,7 +2191,7 @@ export type ApiTypes = {
         due_date?: string;
         parent_id?: string;
         recurrence?: string;
-        reminder?: { at: string } | { days_before: number; time: string };
+        reminder?: ReminderTime | ReminderBefore;
       };
     };
     data: Task;
@@ -2287,7 +2218,7 @@ export type ApiTypes = {
       order?: 'asc' | 'desc';
       view?: 'summary' | 'full';
     };
-    data: { data: Array<Task | TaskSummary>; next_cursor: string | null };
+    data: TaskPage;
   };
   /** List the tasks of a tenant's user. For: account, scope read. */
   'tasks.listOfUser': {
@@ -2301,7 +2232,7 @@ export type ApiTypes = {
       order?: 'asc' | 'desc';
       view?: 'summary' | 'full';
     };
-    data: { data: Array<Task | TaskSummary>; next_cursor: string | null };
+    data: TaskPage;
   };
   /** List deleted tasks that can still be restored. For: user, scope read. */
   'tasks.listTrash': {
@@ -2322,7 +2253,7 @@ export type ApiTypes = {
         recurrence?: string;
         series_id?: string;
         series_start?: string;
-        reminder?: { at: string } | { days_before: number; time: string };
+        reminder?: ReminderTime | ReminderBefore;
         remind_at?: number;
         created_at: number;
         updated_at: number;
@@ -2369,7 +2300,7 @@ export type ApiTypes = {
         recurrence?: string;
         series_id?: string;
         series_start?: string;
-        reminder?: { at: string } | { days_before: number; time: string };
+        reminder?: ReminderTime | ReminderBefore;
         remind_at?: number;
         created_at: number;
         updated_at: number;
@@ -2399,7 +2330,7 @@ export type ApiTypes = {
     data: TaskProfile;
   };
   /** Accept an invitation. For: public. */
-  'tenants.acceptInvitation': { args: { body: { token: string; display_name: string } }; data: User };
+  'tenants.acceptInvitation': { args: { body: AcceptedInvitation }; data: User };
   /** Claim a channel. For: user, scope write. */
   'tenants.claimChannel': {
     args: { tenant_id: string; body: { type: string; channel_id: string } };
@@ -2486,10 +2417,7 @@ export type ApiTypes = {
   /** Get a user. For: user, scope read. */
   'tenants.getUser': { args: { tenant_id: string; user_id: string }; data: User };
   /** Accept an invitation and sign in. For: public. */
-  'tenants.joinPortal': {
-    args: { tenant_id: string; body: { token: string; display_name: string } };
-    data: PortalSession;
-  };
+  'tenants.joinPortal': { args: { tenant_id: string; body: AcceptedInvitation }; data: PortalSession };
   /** List your tenants. For: account, scope read. */
   'tenants.list': {
     args: { limit?: number; cursor?: string };
@@ -2674,10 +2602,7 @@ export type ApiTypes = {
     };
   };
   /** Cancel the unfinished deliveries of an event. For: account, scope write. */
-  'webhooks.cancelEvent': {
-    args: { eventId: string; body: { connectionIds?: Array<string> } };
-    data: { deliveries: number };
-  };
+  'webhooks.cancelEvent': { args: { eventId: string; body: ChosenConnections }; data: DeliveryCount };
   /** Stop a job. For: account, scope write. */
   'webhooks.cancelJob': { args: { jobId: string }; data: Job };
   /** Connect a source to a destination. For: account, scope write. */
@@ -2687,97 +2612,9 @@ export type ApiTypes = {
       body: {
         name: string;
         destinationUrl: string;
-        filters?: Array<
-          | FilterRule
-          | {
-              and: Array<
-                | FilterRule
-                | {
-                    and: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    or: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    not:
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule };
-                  }
-              >;
-            }
-          | {
-              or: Array<
-                | FilterRule
-                | {
-                    and: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    or: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    not:
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule };
-                  }
-              >;
-            }
-          | {
-              not:
-                | FilterRule
-                | {
-                    and: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    or: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    not:
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule };
-                  };
-            }
-        >;
-        transform?:
-          | { type: 'passthrough' }
-          | WebhooksCreateConnectionBodyTransform
-          | { type: 'javascript'; code: string };
-        retryConfig?: { delaysS?: Array<number>; maxAttempts?: number };
+        filters?: Array<FilterRule | FilterAnd1 | FilterOr1 | FilterNot1>;
+        transform?: Passthrough | FieldMap | Script;
+        retryConfig?: RetryConfig;
         maxConcurrency?: number;
         ratePerSecond?: number;
         ordered?: boolean;
@@ -2829,11 +2666,7 @@ export type ApiTypes = {
           | 'custom'
           | 'stak';
         signingSecret?: string;
-        signingAlgorithm?:
-          | 'hmac-sha1'
-          | 'hmac-sha256'
-          | 'hmac-sha512'
-          | WebhooksCreateSourceBodySigningAlgorithm;
+        signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | HmacConfig;
         signatures?: 'off' | 'reject' | 'store';
         toleranceS?: number;
         verifyToken?: string;
@@ -2856,97 +2689,9 @@ export type ApiTypes = {
       body: {
         name?: string;
         destinationUrl?: string;
-        filters?: Array<
-          | FilterRule
-          | {
-              and: Array<
-                | FilterRule
-                | {
-                    and: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    or: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    not:
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule };
-                  }
-              >;
-            }
-          | {
-              or: Array<
-                | FilterRule
-                | {
-                    and: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    or: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    not:
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule };
-                  }
-              >;
-            }
-          | {
-              not:
-                | FilterRule
-                | {
-                    and: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    or: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    not:
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule };
-                  };
-            }
-        >;
-        transform?:
-          | { type: 'passthrough' }
-          | WebhooksCreateConnectionBodyTransform
-          | { type: 'javascript'; code: string };
-        retryConfig?: { delaysS?: Array<number>; maxAttempts?: number };
+        filters?: Array<FilterRule | FilterAnd1 | FilterOr1 | FilterNot1>;
+        transform?: Passthrough | FieldMap | Script;
+        retryConfig?: RetryConfig;
         maxConcurrency?: number | null;
         ratePerSecond?: number | null;
         ordered?: boolean;
@@ -2963,11 +2708,7 @@ export type ApiTypes = {
         name?: string;
         status?: 'active' | 'paused';
         signatures?: 'off' | 'reject' | 'store';
-        signingAlgorithm?:
-          | 'hmac-sha1'
-          | 'hmac-sha256'
-          | 'hmac-sha512'
-          | WebhooksCreateSourceBodySigningAlgorithm;
+        signingAlgorithm?: 'hmac-sha1' | 'hmac-sha256' | 'hmac-sha512' | HmacConfig;
         whilePaused?: 'hold' | 'refuse';
         auditTrail?: boolean;
         signingSecret?: string | null;
@@ -3006,7 +2747,7 @@ export type ApiTypes = {
       where?: string;
       sourceIds?: string;
     };
-    data: { data: Array<Event>; next_cursor: string | null };
+    data: EventPage;
   };
   /** List the connections of a source. For: account, scope read. */
   'webhooks.listConnections': {
@@ -3035,7 +2776,7 @@ export type ApiTypes = {
       connectionId?: string;
       where?: string;
     };
-    data: { data: Array<Event>; next_cursor: string | null };
+    data: EventPage;
   };
   /** List your replay and cancellation jobs. For: account, scope read. */
   'webhooks.listJobs': { args: Record<never, never>; data: { data: Array<Job>; next_cursor: string | null } };
@@ -3091,10 +2832,7 @@ export type ApiTypes = {
     data: EventReceipt;
   };
   /** Deliver an event again, to all connections or to some of them. For: account, scope write. */
-  'webhooks.replayEvent': {
-    args: { eventId: string; body: { connectionIds?: Array<string> } };
-    data: { deliveries: number };
-  };
+  'webhooks.replayEvent': { args: { eventId: string; body: ChosenConnections }; data: DeliveryCount };
   /** Replace the secret that signs alerts. For: account, scope write. */
   'webhooks.rotateAlertSecret': { args: { sourceId: string }; data: SourceWithSecret };
   /** Replace the signing secret. For: account, scope write. */
@@ -3135,96 +2873,8 @@ export type ApiTypes = {
         body?: string;
         isBase64?: boolean;
         eventId?: string;
-        filters?: Array<
-          | FilterRule
-          | {
-              and: Array<
-                | FilterRule
-                | {
-                    and: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    or: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    not:
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule };
-                  }
-              >;
-            }
-          | {
-              or: Array<
-                | FilterRule
-                | {
-                    and: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    or: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    not:
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule };
-                  }
-              >;
-            }
-          | {
-              not:
-                | FilterRule
-                | {
-                    and: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    or: Array<
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule }
-                    >;
-                  }
-                | {
-                    not:
-                      | FilterRule
-                      | { and: Array<FilterRule> }
-                      | { or: Array<FilterRule> }
-                      | { not: FilterRule };
-                  };
-            }
-        >;
-        transform?:
-          | { type: 'passthrough' }
-          | WebhooksCreateConnectionBodyTransform
-          | { type: 'javascript'; code: string };
+        filters?: Array<FilterRule | FilterAnd1 | FilterOr1 | FilterNot1>;
+        transform?: Passthrough | FieldMap | Script;
       };
     };
     data: { filter: FilterResult; transform?: TransformResult; body?: string };

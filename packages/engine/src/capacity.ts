@@ -1,11 +1,19 @@
-import { attributesOfKey, type Index, type Table } from './storage/table.ts';
+import { attributesOfKey, type Index, type Table, type VectorIndex, vectorsOf } from './storage/table.ts';
 import { type Image, projectedNames, projectedSize } from './storage/writer.ts';
 import { equalValues } from './values/compare.ts';
+import { partitionOf } from './vectors/records.ts';
+import { vectorSize, visibleNames } from './vectors/size.ts';
+import { vectorOf } from './vectors/values.ts';
 
 // What DynamoDB would bill. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 
 export type CapacityMode = 'NONE' | 'TOTAL' | 'INDEXES' | undefined;
-export type Usage = { table: number; indexes: Map<Index, number>; kind: 'read' | 'write' };
+export type Usage = {
+  table: number;
+  indexes: Map<Index, number>;
+  vectors?: Map<string, number>; // bytes, by the name of a vector index; units do not include them
+  kind: 'read' | 'write';
+};
 
 type Units = { CapacityUnits: number; ReadCapacityUnits?: number; WriteCapacityUnits?: number };
 export type ConsumedCapacity = Units & {
@@ -13,6 +21,7 @@ export type ConsumedCapacity = Units & {
   Table?: Units;
   LocalSecondaryIndexes?: Record<string, Units>;
   GlobalSecondaryIndexes?: Record<string, Units>;
+  VectorIndexes?: Record<string, { VectorWriteRequestBytes: number }>;
 };
 
 export const readUnits = (bytes: number, consistent: boolean | undefined): number =>
@@ -36,8 +45,32 @@ export function writeUsage(table: Table, before: Image | undefined, after: Image
     const units = indexWriteUnits(table, index, before, after);
     if (units > 0) usage.indexes.set(index, units);
   }
+  for (const index of vectorsOf(table)) {
+    const bytes = vectorWriteBytes(table, index, before, after);
+    if (bytes === 0) continue;
+    usage.vectors ??= new Map();
+    usage.vectors.set(index.name, bytes);
+  }
   return usage;
 }
+
+const fewestVectorBytes = 1024;
+
+// Of what the index held or holds now; nothing if that has not changed.
+function vectorWriteBytes(table: Table, index: VectorIndex, before?: Image, after?: Image): number {
+  const old = before && hasVector(index, before) ? before : undefined;
+  const next = after && hasVector(index, after) ? after : undefined;
+  if (!old && !next) return 0;
+  if (old && next) {
+    const names = visibleNames(table, index) ?? [...Object.keys(old.item), ...Object.keys(next.item)];
+    const isSame = [...names, index.attribute].every(name => sameAttribute(name, old, next));
+    if (isSame) return 0;
+  }
+  return Math.max(fewestVectorBytes, vectorSize(table, index, (next ?? old)!));
+}
+
+const hasVector = (index: VectorIndex, { item }: Image): boolean =>
+  vectorOf(item[index.attribute], index.dimensions) !== undefined && partitionOf(index, item) !== undefined;
 
 // A key that moves is a delete and a put; a projection that did not change is free.
 function indexWriteUnits(table: Table, index: Index, before?: Image, after?: Image): number {
@@ -71,6 +104,10 @@ export function addUsage(total: Usage, usage: Usage): Usage {
   total.table += usage.table;
   for (const [index, units] of usage.indexes)
     total.indexes.set(index, (total.indexes.get(index) ?? 0) + units);
+  for (const [name, bytes] of usage.vectors ?? []) {
+    total.vectors ??= new Map();
+    total.vectors.set(name, (total.vectors.get(name) ?? 0) + bytes);
+  }
   return total;
 }
 
@@ -101,6 +138,11 @@ export function consumedCapacity(
     const group = out[kind] ?? {};
     group[index.name] = units(amount);
     out[kind] = group;
+  }
+  if (usage.vectors) {
+    out.VectorIndexes = Object.fromEntries(
+      [...usage.vectors].map(([name, bytes]) => [name, { VectorWriteRequestBytes: bytes }]),
+    );
   }
   return out;
 }

@@ -2,12 +2,13 @@ import { checkExpiryEntry, checkIndexEntry, checkToken, checkTokenExpiry } from 
 import { beginCheck, type Check, type Report } from './check/findings.ts';
 import { checkItem } from './check/items.ts';
 import { checkLogRecord, checkNewestRecords } from './check/log.ts';
+import { checkVector, checkVectorBlock, checkVectorEntry, isOfVectors } from './check/vectors.ts';
 import type { Context } from './context.ts';
 import { encodeSizes, readSize, type Tx } from './storage/committer.ts';
 import { checkPages } from './storage/file.ts';
 import { sizeKey, space, tableKey } from './storage/keys.ts';
 import { copyBytes, readMeta } from './storage/store.ts';
-import type { Table } from './storage/table.ts';
+import { type Table, vectorsOf } from './storage/table.ts';
 
 export type { Report } from './check/findings.ts';
 
@@ -66,8 +67,21 @@ function checkRecord(check: Check, key: Buffer, value: Buffer): void {
     case space.tokenExpiry:
       checkTokenExpiry(check, key);
       return;
+    case space.vectorEntry:
+      checkVectorEntry(check, key, value);
+      return;
+    case space.vector:
+      checkVector(check, key, value);
+      return;
+    case space.vectorCount:
+    case space.vectorState:
+      return;
+    case space.vectorBlock:
+      checkVectorBlock(check, key, value);
+      return;
     case space.size:
-      if (known.tables.has(id) || known.indexes.has(id) || known.isGarbage(key)) return;
+      if (known.tables.has(id) || known.indexes.has(id) || isOfVectors(check, id) || known.isGarbage(key))
+        return;
       check.add('size', key, 'a count of nothing');
       return;
     default:
@@ -81,6 +95,7 @@ function checkTable(check: Check, table: Table): void {
   const owners = [
     table,
     ...table.indexes,
+    ...vectorsOf(table),
     ...table.streams,
     ...table.streams.flatMap(({ shards }) => shards),
   ];
@@ -88,7 +103,7 @@ function checkTable(check: Check, table: Table): void {
     check.add('table', tableKey(table.name), 'an id of the table was never given out', table.name);
   }
   checkCount(check, table, table.id, 'the table');
-  for (const index of table.indexes) {
+  for (const index of [...table.indexes, ...vectorsOf(table)]) {
     if (index.status !== 'DELETING') checkCount(check, table, index.id, `the index ${index.name}`);
   }
 }

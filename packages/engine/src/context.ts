@@ -8,6 +8,7 @@ import type { Table } from './storage/table.ts';
 import type { RecentRecords } from './streams/recent-records.ts';
 import type { Buckets } from './transfer/buckets.ts';
 import type { Item } from './values/attribute-value.ts';
+import type { Vectors } from './vectors/upkeep.ts';
 
 // Shared by all actions.
 export type Context = {
@@ -28,6 +29,7 @@ export type Context = {
   accountId: string;
   streamShards: number;
   onUsage?: ((usage: PartitionUsage) => void) | undefined;
+  vectors: Vectors;
   // Runs until done or the engine closes: backfills, clean-up after a dropped table. Work of a name that is
   // already running is not started again.
   background(name: string, work: (signal: AbortSignal) => Promise<void>): void;

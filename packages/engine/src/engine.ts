@@ -35,6 +35,7 @@ import { resumeMaintenance } from './tables/maintenance.ts';
 import { type Buckets, bucketsOf } from './transfer/buckets.ts';
 import { sweepExpired } from './ttl-sweeper.ts';
 import type { GetRecordsInput } from './validation/streams.ts';
+import { createVectors } from './vectors/upkeep.ts';
 import { nativeView, wireView } from './views.ts';
 
 /** Options of `createEngine`. Only `path` is required. */
@@ -69,6 +70,8 @@ export type EngineOptions = {
   // How many pages of keys and values are verified before the store is open; the others when they are first needed, and
   // in the background. By default 16 MB.
   pagesVerifiedAtOpen?: number;
+  // Memory for what searches of large vector indexes read often; the system gives it when it is used. 128 MiB by default.
+  vectorCacheBytes?: number;
   // Called with the partition that each call consumes units of, to find the hottest ones. Scans have none.
   onUsage?(usage: PartitionUsage): void;
   // Called when background work fails. By default, failures are process warnings.
@@ -110,10 +113,11 @@ export async function createEngine(options: EngineOptions) {
   const committer = createCommitter(
     store,
     {
-      committed(changes, appended) {
+      committed(changes, appended, vectors) {
         if (appended) recentRecords.add(appended);
         hub.notify(changes);
         peers.notifyCommit(changes);
+        for (const partition of vectors) context.vectors.look(partition);
       },
       aborted() {
         catalog.forget();
@@ -140,6 +144,9 @@ export async function createEngine(options: EngineOptions) {
     streamShards: options.streamShards ?? 1,
     onUsage: options.onUsage,
     background: jobs.start,
+    get vectors() {
+      return vectors;
+    },
   };
   const hub = createStreamHub(context, {
     pollMs: () => options.pollIntervalMs ?? (peers.id === undefined ? 100 : 1000),
@@ -152,6 +159,7 @@ export async function createEngine(options: EngineOptions) {
     ...events,
     onCommit: hub.look,
   });
+  const claim = createClaims(context, peers);
   if (peers.id !== undefined) context.peer = { id: peers.id, isGone: peers.isGone };
   const history =
     journal && options.history !== false
@@ -164,6 +172,7 @@ export async function createEngine(options: EngineOptions) {
         })
       : undefined;
   context.history = history;
+  const vectors = createVectors(context, { cacheBytes: options.vectorCacheBytes, claim, isReader: readOnly });
   if (!readOnly && !pause.read()) resumeMaintenance(context);
 
   const prepared = createPrepared(context, answerPrepared);
@@ -236,8 +245,6 @@ export async function createEngine(options: EngineOptions) {
   }
 
   const stopVerifying = verifyInBackground(store, onError);
-
-  const claim = createClaims(context, peers);
 
   // Also resumes what another process left unfinished when it was killed.
   function maintain(): void {

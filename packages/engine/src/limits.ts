@@ -21,6 +21,12 @@ export const expressionOperators = 300;
 export const expressionNesting = 320; // above what 300 operators can nest; protects the stack from the parser
 export const globalIndexes = 20;
 export const localIndexes = 5;
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html#limits-vector-indexes
+export const vectorIndexes = 5;
+export const vectorDimensions = 4096;
+export const vectorFilters = 18;
+export const nearestVectors = 100;
+export const searchBytes = 16 * 1024 * 1024; // of an answer, which has no second page
 export const keyPartAttributes = 4; // in each part of a global index's key
 export const keyAttributes = 2 * keyPartAttributes;
 export const tagsPerTable = 50;

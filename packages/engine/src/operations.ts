@@ -37,6 +37,7 @@ import { query } from './actions/query.ts';
 import { deleteResourcePolicy, getResourcePolicy, putResourcePolicy } from './actions/resource-policies.ts';
 import { restoreTableFromBackup, restoreTableToPointInTime } from './actions/restore-table.ts';
 import { scan } from './actions/scan.ts';
+import { searchVectors } from './actions/search-vectors.ts';
 import { tagResource } from './actions/tag-resource.ts';
 import { transactGetItems } from './actions/transact-get-items.ts';
 import { transactWriteItems } from './actions/transact-write-items.ts';
@@ -63,6 +64,7 @@ export const actions = {
   PutItem: putItem,
   Query: query,
   Scan: scan,
+  SearchVectors: searchVectors,
   TransactGetItems: transactGetItems,
   TransactWriteItems: transactWriteItems,
   UpdateItem: updateItem,
@@ -108,7 +110,6 @@ export const actions = {
   PutResourcePolicy: putResourcePolicy,
   RestoreTableFromBackup: restoreTableFromBackup,
   RestoreTableToPointInTime: restoreTableToPointInTime,
-  SearchVectors: unsupported.searchVectors,
   StartBulkPutItems: unsupported.startBulkPutItems,
   TagResource: tagResource,
   UntagResource: untagResource,

@@ -3,8 +3,8 @@ import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statS
 import { connect, createServer, type Socket } from 'node:net';
 import { join as joinPath } from 'node:path';
 import { makeFolder } from './storage/file.ts';
+import type { StreamChanges } from './storage/stream-changes.ts';
 import { createCommitReports } from './streams/commit-reports.ts';
-import type { StreamChanges } from './streams/stream-changes.ts';
 
 // A peer is a process or thread that has the store open. Each listens on a socket in the store's folder and is
 // connected to all others. A line on a connection is a message if it begins with a bracket, and otherwise about commits

@@ -2,6 +2,7 @@ import type { Context } from './context.ts';
 import { readSize } from './storage/committer.ts';
 import { head, prefixRange, space } from './storage/keys.ts';
 import type { LmdbStats } from './storage/store.ts';
+import { vectorsOf } from './storage/table.ts';
 import { listDroppedStreams } from './streams/dropped-streams.ts';
 
 type TableStats = {
@@ -30,7 +31,10 @@ export function stats(context: Context): Stats {
     (table): TableStats => ({
       name: table.name,
       ...readSize(store, table.id),
-      indexes: table.indexes.map(index => ({ name: index.name, ...readSize(store, index.id) })),
+      indexes: [...table.indexes, ...vectorsOf(table)].map(index => ({
+        name: index.name,
+        ...readSize(store, index.id),
+      })),
       ttlEntries: table.ttl ? count(space.ttl, table.id) : 0,
       logRecords: table.streams.reduce((sum, stream) => sum + count(space.log, stream.id), 0),
     }),

@@ -222,7 +222,7 @@ const cases: [string, Damage, string[]][] = [
         store.put(Buffer.concat([head(prefix, 999), Buffer.alloc(12)]), Buffer.alloc(16));
       }
       store.put(logKey(999, 1, 1), Buffer.alloc(20));
-      store.put(Buffer.from([0x70]), empty);
+      store.put(Buffer.from([0x7f]), empty);
     },
     [
       'item -: an item without a table',

@@ -8,7 +8,8 @@ import { checkPages } from '../src/storage/file.ts';
 import { runDamage } from './damage/campaign.ts';
 import { createNotes, keyOf, noteOf, numbers, TableName } from './damage/store.ts';
 
-const seeds = process.env.STAK_LONG_TESTS ? 10_000 : 100;
+const pageBytes = 8192;
+const seeds = process.env.STAK_LONG_TESTS ? 10_000 : 50;
 
 async function storeOfNotes(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'stak-damage-'));
@@ -87,11 +88,11 @@ it('of a file whose pages are verified as they are needed, only what is damaged 
   const bytes = readFileSync(file);
   // Of each kind of damage that LMDB would follow: lengths, offsets and kinds of entries on a page.
   const leaves = leafPages(bytes).filter(page =>
-    bytes.toString('latin1', page * 8192, (page + 1) * 8192).includes('filler'),
+    bytes.toString('latin1', page * pageBytes, (page + 1) * pageBytes).includes('filler'),
   );
   const damaged = leaves.slice(400, 430);
   for (const [n, page] of damaged.entries()) {
-    const at = page * 8192 + [20, 22, 24, 18, 8192 - 1600][n % 5]!;
+    const at = page * pageBytes + [20, 22, 24, 18, pageBytes - 1600][n % 5]!;
     bytes.fill(0xff, at, at + 2 + (n % 3));
   }
   writeFileSync(file, bytes);
@@ -120,6 +121,54 @@ it('of a file whose pages are verified as they are needed, only what is damaged 
   ).resolves.toMatchObject({ Count: 10 });
   await expect(engine.client.put({ TableName, Item: { ...keyOf(1), round: 1 } })).resolves.toBeDefined();
   expect(engine.check().problems.length).toBeGreaterThan(10);
+});
+
+// Each is a file that LMDB would read without a word.
+it.each<[string, string, (bytes: Buffer) => void]>([
+  [
+    'keys that are not in order',
+    'the keys are not in order',
+    bytes => {
+      const offsets = leafPages(bytes).at(-1)! * pageBytes + 24;
+      const [first, second] = [bytes.readUInt16LE(offsets), bytes.readUInt16LE(offsets + 2)];
+      bytes.writeUInt16LE(second, offsets);
+      bytes.writeUInt16LE(first, offsets + 2);
+    },
+  ],
+  [
+    'a page of a later state',
+    'the page is of a later state',
+    bytes => {
+      bytes.writeBigUInt64LE(1_000_000n, leafPages(bytes).at(-1)! * pageBytes + 8);
+    },
+  ],
+  [
+    'a page with the number of another',
+    'the page is another',
+    bytes => {
+      bytes.writeBigUInt64LE(3n, leafPages(bytes).at(-1)! * pageBytes);
+    },
+  ],
+  [
+    'a page that two others refer to',
+    'the page is used twice',
+    bytes => {
+      const [first, second] = leafPages(bytes) as [number, number];
+      // Where the parent of both says which page the second one is.
+      for (let at = 2 * pageBytes; at < bytes.length; at += pageBytes)
+        for (let n = 0; bytes.readUInt16LE(at + 18) === 1 && n < bytes.readUInt16LE(at + 20) / 2; n++) {
+          const node = at + 24 + bytes.readUInt16LE(at + 24 + 2 * n);
+          if (bytes.readUInt32LE(node) === second) bytes.writeUInt32LE(first, node);
+        }
+    },
+  ],
+])('a check finds %s', async (_, message, damage) => {
+  const file = join(await storeOfNotes(), 'stak.mdb');
+  expect(checkPages(file)).toEqual([]);
+  const bytes = readFileSync(file);
+  damage(bytes);
+  writeFileSync(file, bytes);
+  expect(checkPages(file).map(damage => damage.message)).toContain(message);
 });
 
 it('pages are verified while others write', async () => {

@@ -61,7 +61,9 @@ describe('any text is an expression or a validation error', () => {
       fc.tuple(condition.map(printCondition), word).map(([a, b]) => a.replace(' ', b)),
     ],
   ])('%s', (_, source) => {
-    fc.assert(fc.property(source, values, item, attemptAll), { numRuns: 1000 });
+    fc.assert(fc.property(source, values, item, attemptAll), {
+      numRuns: process.env.STAK_LONG_TESTS ? 1000 : 300,
+    });
   });
 
   test.each([
@@ -83,17 +85,17 @@ describe('any text is an expression or a validation error', () => {
     '𝄞',
   ])('%s over and over, quickly', part => {
     const source = part.repeat(Math.floor(4096 / Buffer.byteLength(part)));
-    const start = performance.now();
+    const before = process.cpuUsage();
     for (const prefix of ['', 'SET a = ', 'a = ']) attemptAll((prefix + source).slice(0, 4096), {}, {});
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000); // microseconds
   });
 
   test('hundreds of paths, quickly', () => {
     const list = Array.from({ length: 570 }, (_, i) => `a[${i}]`).join();
-    const start = performance.now();
+    const before = process.cpuUsage();
     bindUpdate(`REMOVE ${list}`, scopeOf({}));
     bindProjection(list, scopeOf({}));
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000); // microseconds
   });
 });
 
@@ -118,6 +120,8 @@ describe('a tree printed and parsed is the same tree', () => {
   });
 });
 
+const judgements = process.env.STAK_LONG_TESTS ? 3000 : 900;
+
 describe('a naive oracle agrees', () => {
   test('conditions', () => {
     let judged = 0;
@@ -128,9 +132,9 @@ describe('a naive oracle agrees', () => {
         judged++;
         expect(evaluateCondition(bound, target)).toBe(holdsNaively(node, { names, values: of }, target));
       }),
-      { numRuns: 3000 },
+      { numRuns: judgements },
     );
-    expect(judged).toBeGreaterThan(500);
+    expect(judged).toBeGreaterThan(judgements / 10);
   });
 
   test('updates', () => {
@@ -153,9 +157,9 @@ describe('a naive oracle agrees', () => {
           expect(sorted(updated.item)).toEqual(sorted(expected));
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: judgements },
     );
-    expect(judged).toBeGreaterThan(1000);
+    expect(judged).toBeGreaterThan(judgements / 5);
   });
 
   const sorted = (of: Item) =>

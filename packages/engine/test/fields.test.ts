@@ -1,9 +1,9 @@
 import * as dynamodb from '@aws-sdk/client-dynamodb';
 import * as streams from '@aws-sdk/client-dynamodb-streams';
 import { expect, onTestFinished, test } from 'vitest';
-import { inputShapes } from '../src/http/shapes.ts';
 import { createEngine } from '../src/index.ts';
 import { actions } from '../src/operations.ts';
+import { inputShapes } from '../src/validation/input-shapes.ts';
 import type { Operation } from '../src/validation/operations.ts';
 import type { Shape } from '../src/validation/shape.ts';
 import { call, hashTable, openEngine } from './engine-fixture.ts';
@@ -20,7 +20,6 @@ const refusedOperations: { [O in Operation]?: string } = {
   DescribeGlobalTable: 'GlobalTableNotFoundException',
   DescribeGlobalTableSettings: 'GlobalTableNotFoundException',
   DescribeTableReplicaAutoScaling: 'ResourceNotFoundException',
-  SearchVectors: 'ValidationException',
   StartBulkPutItems: 'LimitExceededException',
   UpdateGlobalTable: 'ValidationException',
   UpdateGlobalTableSettings: 'GlobalTableNotFoundException',
@@ -92,7 +91,6 @@ const inputs: Record<string, object> = {
   DescribeGlobalTable: { GlobalTableName },
   DescribeGlobalTableSettings: { GlobalTableName },
   DescribeTableReplicaAutoScaling: { TableName: 'notes' },
-  SearchVectors: { TableName: 'notes', IndexName: 'byMeaning', SearchVector: [{ N: '1' }], TopK: 1 },
   StartBulkPutItems: { TableName: 'notes', InputS3Configuration: { S3Bucket: 'bucket' } },
   UpdateGlobalTable: { GlobalTableName, ReplicaUpdates: [] },
   UpdateGlobalTableSettings: { GlobalTableName },
@@ -107,13 +105,11 @@ test.each(Object.entries(refusedOperations))('%s is refused with a %s', async (o
 });
 
 const refusedFields: [string, Operation, object][] = [
-  ['VectorIndexes', 'CreateTable', { VectorIndexes: [{ IndexName: 'byMeaning' }] }],
   ['GlobalTableSourceArn', 'CreateTable', { GlobalTableSourceArn: arn }],
   ['GlobalTableSettingsReplicationMode', 'CreateTable', { GlobalTableSettingsReplicationMode: 'ENABLED' }],
   ['ReplicaUpdates', 'UpdateTable', { ReplicaUpdates: [{ Create: { RegionName: 'eu-west-1' } }] }],
   ['MultiRegionConsistency', 'UpdateTable', { MultiRegionConsistency: 'STRONG' }],
   ['GlobalTableWitnessUpdates', 'UpdateTable', { GlobalTableWitnessUpdates: [{}] }],
-  ['VectorIndexUpdates', 'UpdateTable', { VectorIndexUpdates: [{ Delete: { IndexName: 'byMeaning' } }] }],
 ];
 
 test.each([

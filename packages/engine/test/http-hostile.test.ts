@@ -319,7 +319,7 @@ describe('random', () => {
         expectWellFormed(reply);
         expect([reply.status, reply.body]).not.toEqual([500, expect.anything()]);
       }),
-      { numRuns: process.env.STAK_LONG_TESTS ? 1_000 : 300 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 1_000 : 100 },
     );
   });
 
@@ -330,7 +330,7 @@ describe('random', () => {
         expectWellFormed(reply);
         expect([reply.status, reply.body]).not.toEqual([500, expect.anything()]);
       }),
-      { numRuns: process.env.STAK_LONG_TESTS ? 1_000 : 300 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 1_000 : 100 },
     );
   });
 
@@ -339,7 +339,7 @@ describe('random', () => {
       fc.asyncProperty(anyRequest, fc.uint8Array({ maxLength: 200 }), async ([operation], body) => {
         expectRefusal(await exchange(port, requestBytes(signedHeaders(operation), body)));
       }),
-      { numRuns: 200 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 1_000 : 70 },
     );
   });
 
@@ -357,7 +357,7 @@ describe('random', () => {
           await line.closed;
         },
       ),
-      { numRuns: 500 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 1_000 : 150 },
     );
   });
 });

@@ -47,7 +47,7 @@ test('any sequence of words is answered', async () => {
   const heap = fc.array(fc.constantFrom(...words), { maxLength: 30 }).map(parts => parts.join(' '));
   const clause = heap.map(text => `SELECT * FROM Music WHERE ${text}`);
   await fc.assert(fc.asyncProperty(fc.oneof(heap, clause), parameters, survive), {
-    numRuns: process.env.STAK_LONG_TESTS ? 500 : 200,
+    numRuns: process.env.STAK_LONG_TESTS ? 500 : 80,
   });
 });
 
@@ -77,9 +77,9 @@ test.each([
     `SELECT * FROM "Music"."ByGenre" WHERE Genre = 'a' AND begins_with(Album, '${'b'.repeat(7000)}')`,
   ],
 ])('%s without end', async (_, statement) => {
-  const start = performance.now();
+  const before = process.cpuUsage();
   await survive(statement);
-  expect(performance.now() - start).toBeLessThan(1000);
+  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000); // microseconds
 });
 
 // ---- the same work in both languages leaves the same items

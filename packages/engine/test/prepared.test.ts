@@ -210,9 +210,9 @@ describe('prepared conditions', () => {
         supported++;
         expect(result).toEqual(wire);
       }),
-      { numRuns: 1500 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 1500 : 400 },
     );
-    expect(supported).toBeGreaterThan(300);
+    expect(supported).toBeGreaterThan(50);
   });
 });
 
@@ -279,9 +279,9 @@ describe('prepared updates', () => {
           );
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 1000 : 300 },
     );
-    expect(supported).toBeGreaterThan(90);
+    expect(supported).toBeGreaterThan(12);
     expect(engine.check().problems).toEqual([]);
   });
 });

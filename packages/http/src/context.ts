@@ -1,10 +1,10 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock, Ids, Logger } from '@stak/kit';
-import type { RequestTenant } from './guards.ts';
-import type { Flight } from './in-flight.ts';
+import type { StreamCount } from './events/stream-count.ts';
+import type { Flight } from './input/in-flight.ts';
 import type { Auth, Authenticate, PrincipalOf } from './principal.ts';
-import type { RevocationWatch } from './revocations.ts';
-import type { StreamCount } from './stream-count.ts';
+import type { RequestTenant } from './routes/guards.ts';
+import type { RevocationWatch } from './stores/revocations.ts';
 
 // Available to every handler, in addition to its validated input.
 export type ServerContext = {

@@ -1,28 +1,14 @@
-export type { RateLimits } from './access.ts';
-export { accessLog } from './access-log.ts';
-export { addressKey } from './address.ts';
-export { type Api, type ApiSettings, createApi } from './api.ts';
-export { type AuditLine, callerOf, recordLine, userName, type WriteAudit } from './audit.ts';
-export { boundedRecord } from './bounded-record.ts';
 export type { ApiEnv, ServerContext } from './context.ts';
 export { type FieldError, httpErrors, type ProblemDetails } from './errors.ts';
-export { etagOf, expectedVersion, versionMismatch } from './etag.ts';
-export type { EndReason } from './event-buffer.ts';
-export type { ServerEvent } from './event-text.ts';
-export { type Guards, isReaching, isStored, type RequestTenant, tenantOf, unguarded } from './guards.ts';
-export {
-  type Attempt,
-  type Begun,
-  type Claim,
-  hashParts,
-  type IdempotencyStore,
-  type StoredResponse,
-} from './idempotency.ts';
-export { createMemoryIdempotency } from './idempotency-memory.ts';
-export { parseJson } from './json.ts';
-export { answerPage, type PageRequest } from './list-page.ts';
-export { type Listening, type ListenSettings, listen } from './listen.ts';
-export type { ApiDocument, ApiInfo } from './openapi.ts';
+export type { EndReason } from './events/event-buffer.ts';
+export type { ServerEvent } from './events/event-text.ts';
+export { createReaderWatch } from './events/reader-watch.ts';
+export { type EventSink, type SseOptions, type Subscribe, sse } from './events/sse.ts';
+export { textStream } from './events/text-stream.ts';
+export { boundedRecord } from './input/bounded-record.ts';
+export { etagOf, expectedVersion, versionMismatch } from './input/etag.ts';
+export { parseJson } from './input/json.ts';
+export { answerPage, type PageRequest } from './input/list-page.ts';
 export {
   type BoundCursors,
   bindCursors,
@@ -32,8 +18,7 @@ export {
   pageOf,
   pageQuery,
   toPage,
-} from './page.ts';
-export { type HeaderPair, type PlainAnswer, type PlainRequest, plainEndpoint } from './plain.ts';
+} from './input/page.ts';
 export {
   type AccountPrincipal,
   type Auth,
@@ -51,10 +36,17 @@ export {
   type Scope,
 } from './principal.ts';
 export { type Problem, problemSchema } from './problem.ts';
-export { type Bucket, judge, type RateLimitStore, type RatePolicy, type Verdict } from './rate-limit.ts';
-export { createMemoryRateLimits, type MemoryRateLimits, shareRateLimits } from './rate-limit-memory.ts';
-export { createReaderWatch } from './reader-watch.ts';
-export type { Revocations, Revoked } from './revocations.ts';
+export type { RateLimits } from './routes/access.ts';
+export { addressKey } from './routes/address.ts';
+export { type AuditLine, callerOf, recordLine, userName, type WriteAudit } from './routes/audit.ts';
+export {
+  type Guards,
+  isReaching,
+  isStored,
+  type RequestTenant,
+  tenantOf,
+  unguarded,
+} from './routes/guards.ts';
 export {
   type AnyEndpoint,
   type Endpoint,
@@ -69,10 +61,35 @@ export {
   raw,
   route,
   withProblems,
-} from './route.ts';
-export { nameSchemas } from './schema-names.ts';
-export { transportSecurity } from './security-headers.ts';
-export type { RequestRecord } from './serving.ts';
-export { type EventSink, type SseOptions, type Subscribe, sse } from './sse.ts';
-export type { Metrics, ReadyCheck } from './system-endpoints.ts';
-export { textStream } from './text-stream.ts';
+} from './routes/route.ts';
+export { accessLog } from './serving/access-log.ts';
+export { type Api, type ApiSettings, createApi } from './serving/api.ts';
+export { type Listening, type ListenSettings, listen } from './serving/listen.ts';
+export type { ApiDocument, ApiInfo } from './serving/openapi.ts';
+export { type HeaderPair, type PlainAnswer, type PlainRequest, plainEndpoint } from './serving/plain.ts';
+export { nameSchemas } from './serving/schema-names.ts';
+export { transportSecurity } from './serving/security-headers.ts';
+export type { RequestRecord } from './serving/serving.ts';
+export type { Metrics, ReadyCheck } from './serving/system-endpoints.ts';
+export {
+  type Attempt,
+  type Begun,
+  type Claim,
+  hashParts,
+  type IdempotencyStore,
+  type StoredResponse,
+} from './stores/idempotency.ts';
+export { createMemoryIdempotency } from './stores/idempotency-memory.ts';
+export {
+  type Bucket,
+  judge,
+  type RateLimitStore,
+  type RatePolicy,
+  type Verdict,
+} from './stores/rate-limit.ts';
+export {
+  createMemoryRateLimits,
+  type MemoryRateLimits,
+  shareRateLimits,
+} from './stores/rate-limit-memory.ts';
+export type { Revocations, Revoked } from './stores/revocations.ts';

@@ -195,11 +195,16 @@ it('the account in a public path answers for it, and so does that of a tenant', 
 });
 
 it('nothing is reached without the fields that name it', async () => {
-  const body = z.strictObject({ url: z.string().nullable().optional() });
+  const url = z.string().nullable().optional();
+  const body = z.strictObject({ url, other: url });
   const spec = { reaches: 'outside', reachesWith: ['url'], request: { body: json(body) } };
   const send = async (url: string | null) => (await callRoute({ spec, init: { send: { url } } })).seen;
   expect(await send(null)).toEqual(['handle undefined']);
   expect(await send('https://a.example')).toEqual(['reach usr_ann true', 'handle undefined']);
+  // One of several is enough.
+  const either = { ...spec, reachesWith: ['other', 'url'] };
+  const init = { send: { url: 'https://a.example' } };
+  expect((await callRoute({ spec: either, init })).seen[0]).toBe('reach usr_ann true');
 });
 
 it.each<[string, object, string[]]>([

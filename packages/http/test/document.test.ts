@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { ApiDocument } from '../src/openapi.ts';
+import type { ApiDocument } from '../src/serving/openapi.ts';
 import { openShelf } from './shelf-service.ts';
 
 type Operation = {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createInFlight } from '../src/in-flight.ts';
 import type { Problem } from '../src/index.ts';
+import { createInFlight } from '../src/input/in-flight.ts';
 import { exchange, openSocket, serve } from './loopback.ts';
 import { openShelf } from './shelf-service.ts';
 

@@ -54,6 +54,15 @@ it('what extends a named schema is not that schema', () => {
   expect(components.Chapter).toBeUndefined();
 });
 
+it('what says the same as a named schema is that schema', () => {
+  const equal = z.strictObject({ title: z.string(), pages: z.int() }).describe('Another one');
+  const { schema, components } = describeRoute(z.strictObject({ chapter, equal }));
+  expect(schema).toMatchObject({
+    properties: { equal: { $ref: '#/components/schemas/Chapter', description: 'Another one' } },
+  });
+  expect(components.Chapter).toMatchObject({ properties: { title: {}, pages: {} } });
+});
+
 it('two schemas cannot have the same name', () => {
   const other = z.strictObject({ number: z.int() });
   nameSchemas({ Chapter: other });

@@ -12,7 +12,7 @@ import { createLedger, createStore, createTables, type DynamoClient } from '@sta
 import { createAdversary } from '@stak/table/adversary';
 import { awsClient } from '@stak/table/aws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTableStores, httpTable } from '../src/table.ts';
+import { createTableStores, httpTable } from '../src/stores/table.ts';
 import { testIdempotencyStore } from './idempotency-store-suite.ts';
 import { testRateLimitStore } from './rate-limit-store-suite.ts';
 

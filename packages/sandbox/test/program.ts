@@ -3,11 +3,12 @@ import { setTimeout } from 'node:timers/promises';
 
 // What a sandbox is asked to do by its tests, in TypeScript as the programs of services are.
 type Input = {
-  act: 'echo' | 'hang' | 'heed' | 'wait' | 'fill' | 'shout' | 'throw' | 'environment' | 'priority';
+  act: 'ask' | 'echo' | 'hang' | 'heed' | 'wait' | 'fill' | 'shout' | 'throw' | 'environment' | 'priority';
   text?: string;
 };
 
 export async function run({ act, text = '' }: Input, isOver: () => boolean) {
+  if (act === 'ask') return { text: String(isOver()) };
   if (act === 'hang') for (;;);
   if (act === 'heed') while (!isOver());
   if (act === 'wait') await setTimeout(Number(text));

@@ -63,6 +63,9 @@ describe('a sandbox', () => {
       output: { text: 'ended by itself' },
     });
     expect(sandbox.threads()).toBe(1);
+    // The next one has all of its time.
+    expect(await sandbox.run(job('ask'), 'a')).toEqual({ ok: true, output: { text: 'false' } });
+    expect(sandbox.threads()).toBe(1);
   });
 
   it.skipIf(process.platform !== 'linux')(

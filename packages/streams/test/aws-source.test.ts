@@ -1,9 +1,9 @@
 import { createHttpServer, type HttpServer } from '@stak/engine';
 import { createNotifier, seededRandom } from '@stak/kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { awsSource } from '../src/aws-source.ts';
 import { createFollower, type Subscription, shareReads, subscribe } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
+import { awsSource } from '../src/source/aws-source.ts';
 import {
   everyone,
   expectMirrored,

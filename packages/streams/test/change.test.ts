@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, expectTypeOf, test } from 'vitest';
-import { readChange } from '../src/change.ts';
 import {
   type Change,
   type ChangeOf,
@@ -8,7 +7,8 @@ import {
   subscribe,
   type UnknownChange,
 } from '../src/index.ts';
-import { listShards, newestIterator } from '../src/shards.ts';
+import { readChange } from '../src/source/change.ts';
+import { listShards, newestIterator } from '../src/source/shards.ts';
 import {
   comment,
   type Fixture,

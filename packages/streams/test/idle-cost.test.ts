@@ -1,7 +1,7 @@
 import { manualOwners } from '@stak/kit';
 import { afterEach, expect, test } from 'vitest';
 import { shareReads } from '../src/index.ts';
-import { work } from '../src/state-table.ts';
+import { work } from '../src/work/state-table.ts';
 import {
   everyone,
   type Fixture,

@@ -6,7 +6,7 @@ import {
   type Subscription,
   toLambda,
 } from '../src/index.ts';
-import { recordToJson } from '../src/record-json.ts';
+import { recordToJson } from '../src/source/record-json.ts';
 import {
   expectMirrored,
   type Fixture,

@@ -1,7 +1,7 @@
 import { createHttpServer } from '@stak/engine';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { awsSource } from '../src/aws-source.ts';
 import { type StreamSource, tailTable, type UnknownChange } from '../src/index.ts';
+import { awsSource } from '../src/source/aws-source.ts';
 import { type Fixture, note, openFixture, until, writeNote } from './stream-fixture.ts';
 
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };

@@ -2,9 +2,9 @@ import { seededRandom, systemClock } from '@stak/kit';
 import { createStore } from '@stak/table';
 import { createAdversary } from '@stak/table/adversary';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createDeadLetters } from '../src/dead-letters.ts';
 import { LeaseLostError } from '../src/errors.ts';
-import { createWorkStore } from '../src/work-store.ts';
+import { createDeadLetters } from '../src/work/dead-letters.ts';
+import { createWorkStore } from '../src/work/work-store.ts';
 import { type Fixture, openFixture } from './stream-fixture.ts';
 
 // Leases, without a consumer around them.

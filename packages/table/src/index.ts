@@ -1,6 +1,4 @@
-export { type AttributeDoc, attributesOf } from './attribute-doc.ts';
-export { readStoredBatch, writeStoredBatch } from './batch.ts';
-export { type CapacityEntry, createLedger, type Ledger } from './capacity.ts';
+export { type CapacityEntry, createLedger, type Ledger } from './client/capacity.ts';
 export type {
   Attributes,
   BatchWrite,
@@ -8,9 +6,68 @@ export type {
   ControlPlane,
   DynamoClient,
   RemoteClient,
-} from './client.ts';
-export { is } from './comparison.ts';
-export { and, type Condition, not, or } from './condition.ts';
+} from './client/client.ts';
+export { type Cursors, createCursors } from './client/cursor.ts';
+export { withDeadline } from './client/deadline.ts';
+export { itemBytes } from './client/item-bytes.ts';
+export { controlWithPrefix, withPrefix } from './client/prefix.ts';
+export { isUnavailable, retryWhileLeased } from './client/retry.ts';
+export { is } from './conditions/comparison.ts';
+export { and, type Condition, not, or } from './conditions/condition.ts';
+export { type Change, updateParams } from './conditions/update.ts';
+export { type AttributeDoc, attributesOf } from './design/attribute-doc.ts';
+export { createTables, type TableReport } from './design/create-tables.ts';
+export { designDoc } from './design/design-doc.ts';
+export {
+  type AnyEntity,
+  type Entity,
+  entity,
+  type InputOf,
+  type ItemOf,
+  type KeyOf,
+  type Templates, // named by the declarations of an entity
+} from './design/entity.ts';
+export { defineInsights, type Insight, type InsightDefinition, type InsightRow } from './design/insight.ts';
+export {
+  entityOf,
+  findEntity,
+  hasKeyOf,
+  isExpired,
+  keyOf,
+  type Recognised,
+  recognise,
+} from './design/item.ts';
+export { type KeyPiece, matchesTemplate, piecesOf } from './design/key-template.ts';
+export {
+  createOwners,
+  type FindOwner,
+  type Owner,
+  type Ownership,
+  ownedByItem,
+  ownedByKey,
+  ownedByNobody,
+} from './design/owner.ts';
+export { type AccessPattern, type KeyCondition, patternsOf } from './design/pattern.ts';
+export {
+  type AnyTable,
+  type AnyTableKeys,
+  defineKeys,
+  defineTable,
+  extendTable,
+  type Table,
+  type TableDefinition,
+  type TableKeys, // named by the declarations of a table's entities
+} from './design/table.ts';
+export { tableRequest } from './design/table-request.ts';
+export { DesignError, tableErrors } from './errors.ts';
+export { readStoredBatch, writeStoredBatch } from './store/batch.ts';
+export { createWithin } from './store/create-within.ts';
+export { createDueShards, type DueShards, type DueShardsOptions } from './store/due-shards.ts';
+export { measureCosts } from './store/measure.ts';
+export type { PageOptions, ResultPage } from './store/page.ts';
+export { type AnyQuery, defineQuery, type Query, queryParams, type ResultOf } from './store/query.ts';
+export { createStore, type Store, type StoreOptions } from './store/store.ts';
+export { keysAt, readStored, type StoredPage, type StoredQuery, storedParams } from './store/stored.ts';
 export {
   type Attempt,
   type ConflictRetry,
@@ -22,57 +79,8 @@ export {
   isRefused,
   progress,
   retryConflicts,
-} from './conflict.ts';
-export { createTables, type TableReport } from './create-tables.ts';
-export { createWithin } from './create-within.ts';
-export { type Cursors, createCursors } from './cursor.ts';
-export { withDeadline } from './deadline.ts';
-export { designDoc } from './design-doc.ts';
-export { createDueShards, type DueShards, type DueShardsOptions } from './due-shards.ts';
-export {
-  type AnyEntity,
-  type Entity,
-  entity,
-  type InputOf,
-  type ItemOf,
-  type KeyOf,
-  type Templates, // named by the declarations of an entity
-} from './entity.ts';
-export { DesignError, tableErrors } from './errors.ts';
-export { failedStep, type StepFailure } from './failure.ts';
-export { defineInsights, type Insight, type InsightDefinition, type InsightRow } from './insight.ts';
-export { entityOf, findEntity, hasKeyOf, isExpired, keyOf, type Recognised, recognise } from './item.ts';
-export { itemBytes } from './item-bytes.ts';
-export { type KeyPiece, matchesTemplate, piecesOf } from './key-template.ts';
-export { measureCosts } from './measure.ts';
-export {
-  createOwners,
-  type FindOwner,
-  type Owner,
-  type Ownership,
-  ownedByItem,
-  ownedByKey,
-  ownedByNobody,
-} from './owner.ts';
-export type { PageOptions, ResultPage } from './page.ts';
-export { checkParams, deleteParams, getParams, putParams } from './params.ts';
-export { type AccessPattern, type KeyCondition, patternsOf } from './pattern.ts';
-export { controlWithPrefix, withPrefix } from './prefix.ts';
-export { type AnyQuery, defineQuery, type Query, queryParams, type ResultOf } from './query.ts';
-export { isUnavailable, retryWhileLeased } from './retry.ts';
-export { type NamedStep, type Ref, ref, type WriteStep, write } from './steps.ts';
-export { createStore, type Store, type StoreOptions } from './store.ts';
-export { keysAt, readStored, type StoredPage, type StoredQuery, storedParams } from './stored.ts';
-export {
-  type AnyTable,
-  type AnyTableKeys,
-  defineKeys,
-  defineTable,
-  extendTable,
-  type Table,
-  type TableDefinition,
-  type TableKeys, // named by the declarations of a table's entities
-} from './table.ts';
-export { tableRequest } from './table-request.ts';
-export { untagItem } from './tagged.ts';
-export { type Change, updateParams } from './update.ts';
+} from './writes/conflict.ts';
+export { failedStep, type StepFailure } from './writes/failure.ts';
+export { checkParams, deleteParams, getParams, putParams } from './writes/params.ts';
+export { type NamedStep, type Ref, ref, type WriteStep, write } from './writes/steps.ts';
+export { untagItem } from './writes/tagged.ts';

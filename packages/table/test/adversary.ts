@@ -60,11 +60,16 @@ function conflict(name: string, { TransactItems = [], ClientRequestToken }: Inpu
   return named('TransactionCanceledException', 'Transaction cancelled', { CancellationReasons });
 }
 
+type Settings = Faults & {
+  random: Random;
+  note?(fault: string): void; // keeps what went wrong, instead of printing it if the test fails
+};
+
 /**
  * A client that fails as a remote store may, as often as it is told to, in an order that follows from the random
  * numbers it is given.
  */
-export function createAdversary(client: DynamoClient, settings: Faults & { random: Random }) {
+export function createAdversary(client: DynamoClient, settings: Settings) {
   const { random, staleMs = 2_000, clock } = settings;
   const counts = {
     lostAnswers: 0,
@@ -75,7 +80,7 @@ export function createAdversary(client: DynamoClient, settings: Faults & { rando
     unprocessed: 0,
     staleIndexes: 0,
   };
-  const history = createHistory();
+  const history = createHistory(settings.note);
   const happens = (fault: keyof typeof counts, call: Call): boolean => {
     const share = settings[fault] ?? 0;
     if (share === 0 || random() >= share) return false;
@@ -137,15 +142,28 @@ export function createAdversary(client: DynamoClient, settings: Faults & { rando
 }
 
 const linesKept = 40;
-let latest: string[] | undefined; // of the tests that make hundreds, the last one has failed
+let latest: readonly string[] | undefined; // of the tests that make hundreds, the last one has failed
 
 type Call = { number: number; name: string; input: Described };
 
 // What went wrong last, and in which call: printed if the test fails. Where the order of calls follows from the seed, the
 // same lines come again.
-function createHistory() {
+function createHistory(note: Settings['note']) {
   const lines: string[] = [];
   let calls = 0;
+  if (!note) printIfFailed(lines);
+  return {
+    begin: (name: string, input: Described): Call => ({ number: ++calls, name, input }),
+    note(fault: string, { number, name, input }: Call): void {
+      const what = `${name} ${describe(input)}: ${fault}`;
+      note?.(what);
+      lines.push(`call ${number}, ${what}`);
+      if (lines.length > linesKept) lines.shift();
+    },
+  };
+}
+
+function printIfFailed(lines: readonly string[]): void {
   latest = lines;
   try {
     onTestFailed(() => {
@@ -154,13 +172,6 @@ function createHistory() {
   } catch {
     // It was made outside of a test.
   }
-  return {
-    begin: (name: string, input: Described): Call => ({ number: ++calls, name, input }),
-    note(fault: string, { number, name, input }: Call): void {
-      lines.push(`call ${number}, ${name} ${describe(input)}: ${fault}`);
-      if (lines.length > linesKept) lines.shift();
-    },
-  };
 }
 
 type Described = {

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createStore, defineTable, entity, isUnavailable } from '@stak/table';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { awsClient } from '../src/aws-client.ts';
-import { isUnanswered } from '../src/retry.ts';
+import { awsClient } from '../src/client/aws-client.ts';
+import { isUnanswered } from '../src/client/retry.ts';
 
 const problem = (type: string) => `{"__type":"com.amazonaws.dynamodb.v20120810#${type}","message":"x"}`;
 

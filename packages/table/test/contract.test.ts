@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createEngine, createHttpServer } from '@stak/engine';
 import { systemClock } from '@stak/kit';
 import { describe, it } from 'vitest';
-import { awsClient } from '../src/aws-client.ts';
+import { awsClient } from '../src/client/aws-client.ts';
 import { controlWithPrefix, withPrefix } from '../src/index.ts';
 import { type Target, testClient } from './contract.ts';
 

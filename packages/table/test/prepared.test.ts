@@ -4,5 +4,5 @@ import { testCoverage, testPrepared } from './prepared-suite.ts';
 
 describe('prepared operations', () => {
   testCoverage(inbox);
-  testPrepared(inbox, { runs: 20, requests: 60 });
+  testPrepared(inbox, { runs: process.env.STAK_LONG_TESTS ? 20 : 6, requests: 60 });
 });

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { sampleOf } from '../src/design/sample.ts';
 import {
   type AnyEntity,
   type AnyQuery,
@@ -11,7 +12,6 @@ import {
   type WriteStep,
   write,
 } from '../src/index.ts';
-import { sampleOf } from '../src/sample.ts';
 
 // Random requests to the entities and queries of a table, made from the examples of its design.
 

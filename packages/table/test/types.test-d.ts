@@ -1,5 +1,6 @@
 import type { Engine } from '@stak/engine';
 import { z } from 'zod';
+import type { Prepared } from '../src/client/prepared.ts';
 import {
   type DynamoClient,
   defineInsights,
@@ -12,7 +13,6 @@ import {
   type Store,
   write,
 } from '../src/index.ts';
-import type { Prepared } from '../src/prepared.ts';
 import {
   byStatus,
   dueMessages,

@@ -90,7 +90,7 @@ export async function openOverHttp(): Promise<Engine> {
  * which cost three times as much as everything else. That the SDK's client is the same store is the contract of
  * `@stak/table`.
  */
-export async function openElsewhere(): Promise<Engine> {
+async function openElsewhere(): Promise<Engine> {
   const { engine, clock } = await openTables();
   const sent =
     <Input, Output>(operation: (input: Input) => Promise<Output>) =>
@@ -108,6 +108,11 @@ export async function openElsewhere(): Promise<Engine> {
   const client = { ...Object.fromEntries(operations), mayLoseAnswers: true } as DynamoClient;
   return { client, near: engine.client, clock, close: () => engine.close() };
 }
+
+/** The store outside this process, by name: over the AWS SDK with the long runs. */
+export const [outside, openOutside] = process.env.STAK_LONG_TESTS
+  ? (['the AWS SDK', openOverHttp] as const)
+  : (['a store elsewhere', openElsewhere] as const);
 
 // Notes what is asked of the store, in order.
 export function watchClient(client: DynamoClient): { client: DynamoClient; operations: string[] } {

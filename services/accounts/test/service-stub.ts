@@ -1,14 +1,14 @@
 import type { AccountsDeps } from '../src/index.ts';
 import { profile } from '../src/main-table.ts';
 import { createPasswords } from '../src/people/credentials/passwords.ts';
-import { cheapCost, openEmbedded, openOverHttp, serve } from './open-accounts.ts';
+import { cheapCost, openEmbedded, openOutside, outside, serve } from './open-accounts.ts';
 
 export const origin = 'https://stak.example';
 
 // What must hold on both: the engine in process, and whatever the AWS SDK reaches.
 export const engines = [
   ['embedded', openEmbedded],
-  ['over the AWS SDK', openOverHttp],
+  [`over ${outside}`, openOutside],
 ] as const;
 
 // All of accounts, over an engine in memory, with the users that a test wants.

@@ -1,6 +1,6 @@
 import { createWithin as createOneWithin, type KeyOf, type WriteStep } from '@stak/table';
 import { type Service, ttlAfter } from './deps.ts';
-import { creation } from './table.ts';
+import { creation } from './main-table.ts';
 
 // Creates something whose number is limited per tenant. `checkCount` counts what exists, and throws if the limit is
 // reached.

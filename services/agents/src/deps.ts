@@ -4,13 +4,13 @@ import type { Outbound } from '@stak/outbound';
 import type { DueShards, Store } from '@stak/table';
 import type { ChannelKinds } from './channels/channel.ts';
 import type { ChannelAddresses } from './channels/provider-addresses.ts';
-import type { ConversationMemory } from './conversations/conversation-memory.ts';
 import type { Models } from './models/models.ts';
 import type { TenantSettings } from './settings.ts';
 import type { SkillPorts } from './skills/built-in.ts';
 import type { Skill } from './skills/skill.ts';
+import type { ConversationMemory } from './state/conversation-memory.ts';
+import type { ConversationKey } from './state/lease.ts';
 import type { Hub } from './streaming/live-answers.ts';
-import type { ConversationKey } from './turns/lease.ts';
 import type { UnsavedAnswer } from './turns/run-turn.ts';
 import type { CountMessage } from './usage/counter.ts';
 
@@ -92,41 +92,67 @@ export type AgentsDeps = {
   addresses?: Partial<ChannelAddresses>; // of the channels' APIs, if not the providers' own
 };
 
-// Shared by all operations.
-export type Service = {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Logger;
+// What operations work with, by concern. A function names the concerns, or the fields, that it uses.
+
+export type Base = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly log: Logger };
+
+// Conversations: their leases, their queue, and who listens to their answers.
+export type StateDeps = {
   readonly owners: Owners;
   readonly random: Random;
   readonly dueShards: DueShards<ConversationKey>;
-  readonly sealer: Sealer;
-  readonly outbound: Outbound;
-  readonly mcpOutbound: Outbound;
-  readonly enterTenant: EnterTenant;
-  readonly resolveChannel: ResolveChannel;
-  readonly findChannelUser: FindChannelUser;
-  readonly roleOf: NonNullable<AgentsDeps['roleOf']>;
-  readonly askApproval: NonNullable<AgentsDeps['askApproval']>;
-  readonly withdrawApproval: NonNullable<AgentsDeps['withdrawApproval']>;
-  readonly askAboutTools: NonNullable<AgentsDeps['askAboutTools']>;
-  readonly audit: WriteAudit;
-  readonly hasRoom: NonNullable<AgentsDeps['hasRoom']>;
+  readonly conversationMemory: ConversationMemory;
+  readonly notifier: Notifier; // notified when there is work for the worker
+  readonly hub: Hub; // answers in progress in this process
+};
+
+// Models, and what they may cost.
+export type ModelDeps = {
   readonly models: Models | undefined;
   readonly spendPerDayUsd: NonNullable<AgentsDeps['spendPerDayUsd']>;
   readonly onShareUsed: AgentsDeps['onShareUsed'];
   readonly reportedShares: RecentMap<string, number>;
-  readonly skills: readonly Skill[];
-  readonly channels: ChannelKinds;
-  readonly isStoreLocal: boolean;
-  readonly conversationMemory: ConversationMemory;
-  readonly unsavedAnswers: RecentMap<string, UnsavedAnswer>; // by conversation
-  readonly countMessage: CountMessage;
-  readonly notifier: Notifier; // notified when there is work for the worker
-  readonly memoryNotifier: Notifier; // notified when there is something to summarise
-  readonly hub: Hub; // answers in progress in this process
 };
+
+export type SkillDeps = {
+  readonly skills: readonly Skill[];
+  readonly sealer: Sealer;
+  readonly outbound: Outbound;
+  readonly mcpOutbound: Outbound;
+};
+
+export type ChannelDeps = {
+  readonly channels: ChannelKinds;
+  readonly resolveChannel: ResolveChannel;
+  readonly findChannelUser: FindChannelUser;
+};
+
+export type ApprovalDeps = {
+  readonly roleOf: NonNullable<AgentsDeps['roleOf']>;
+  readonly askApproval: NonNullable<AgentsDeps['askApproval']>;
+  readonly withdrawApproval: NonNullable<AgentsDeps['withdrawApproval']>;
+  readonly audit: WriteAudit;
+};
+
+// What answering a message takes.
+export type TurnDeps = Base &
+  StateDeps &
+  ModelDeps &
+  SkillDeps & {
+    readonly enterTenant: EnterTenant;
+    readonly unsavedAnswers: RecentMap<string, UnsavedAnswer>; // by conversation
+  };
+
+// All of them, for the routes and the workers.
+export type Service = TurnDeps &
+  ChannelDeps &
+  ApprovalDeps & {
+    readonly askAboutTools: NonNullable<AgentsDeps['askAboutTools']>;
+    readonly hasRoom: NonNullable<AgentsDeps['hasRoom']>;
+    readonly isStoreLocal: boolean;
+    readonly countMessage: CountMessage;
+    readonly memoryNotifier: Notifier; // notified when there is something to summarise
+  };
 
 export const timestampOf = (ms: number): string => new Date(ms).toISOString();
 export const secondsOf = (ms: number): number => Math.floor(ms / 1000);

@@ -1,6 +1,4 @@
 import { type ItemOf, isRefused, write } from '@stak/table';
-import { readPaused } from './approvals/paused-turn.ts';
-import { approvalsOfConversation } from './approvals/table.ts';
 import { showApproval } from './approvals/views.ts';
 import {
   channelSecrets,
@@ -8,13 +6,25 @@ import {
   notice,
   noticesOfTenant,
   tenantChannel,
-} from './channels/table.ts';
+} from './channels/tables.ts';
 import { exportConversation } from './conversations/conversations.ts';
 import { deleteConversation } from './conversations/deletion.ts';
-import { readHead } from './conversations/reads.ts';
-import type { Service } from './deps.ts';
+import type { Service, StateDeps } from './deps.ts';
 import * as limits from './limits.ts';
-import { mcpServer, mcpServersOfTenant } from './mcp/table.ts';
+import {
+  accountDay,
+  approvalsOfConversation,
+  conversationsOfUser,
+  counted,
+  creation,
+  daysOfAccount,
+  daysOfUser,
+  headsOfTenant,
+  messagesOfConversation,
+  tenantDay,
+  usageOfTenant,
+  userDay,
+} from './main-table.ts';
 import { eraseForgotten } from './memory/forgotten.ts';
 import { declineMemory, factsOf } from './memory/memory.ts';
 import {
@@ -26,28 +36,18 @@ import {
   memoriesOfUser,
   memory,
   memoryChoice,
-} from './memory/table.ts';
-import { customSkill, skillsOfTenant } from './skills/table.ts';
-import {
-  accountDay,
-  conversationsOfUser,
-  counted,
-  creation,
-  daysOfAccount,
-  daysOfUser,
-  headsOfTenant,
-  messagesOfConversation,
-  tenantDay,
-  usageOfTenant,
-  userDay,
-} from './table.ts';
-import { type ConversationKey, keyOfConversation } from './turns/lease.ts';
+} from './memory/tables.ts';
+import { mcpServer, mcpServersOfTenant } from './skills/mcp/tables.ts';
+import { customSkill, skillsOfTenant } from './skills/tables.ts';
+import { type ConversationKey, keyOfConversation } from './state/lease.ts';
+import { readPaused } from './state/paused.ts';
+import { readHead } from './state/reads.ts';
 
 type Erased = 'done' | 'more';
 
 // Conversations are deleted like by a request: unreadable at once, and removed by the worker within seconds after the
 // job is done.
-export function createEraser(service: Service) {
+export function createEraser(service: StateDeps & Pick<Service, 'store' | 'clock'>) {
   return {
     name: 'agents',
     eraseUser: (tenantId: string, userId: string) => eraseUser(service, tenantId, userId),
@@ -59,7 +59,11 @@ export function createEraser(service: Service) {
 
 const page = { limit: limits.purgeTogether };
 
-async function eraseUser(service: Service, tenant_id: string, user_id: string): Promise<Erased> {
+async function eraseUser(
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
+  tenant_id: string,
+  user_id: string,
+): Promise<Erased> {
   const { store } = service;
   const { items } = await store.query(conversationsOfUser, { tenant_id, user_id }, page);
   let deleted = 0;
@@ -81,7 +85,10 @@ async function eraseUser(service: Service, tenant_id: string, user_id: string): 
   return days.cursor === undefined ? 'done' : 'more';
 }
 
-async function eraseTenant(service: Service, tenant_id: string): Promise<Erased> {
+async function eraseTenant(
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
+  tenant_id: string,
+): Promise<Erased> {
   const { store } = service;
   const few = { limit: limits.erasedTogether };
   const heads = await store.query(headsOfTenant, { tenant_id }, few);
@@ -119,7 +126,7 @@ async function eraseTenant(service: Service, tenant_id: string): Promise<Erased>
   return found.some(({ cursor }) => cursor !== undefined) ? 'more' : 'done';
 }
 
-async function eraseAccount({ store }: Service, account_id: string): Promise<Erased> {
+async function eraseAccount({ store }: Pick<Service, 'store'>, account_id: string): Promise<Erased> {
   const { items, cursor } = await store.query(daysOfAccount, { account_id }, page);
   await store.batchWrite(
     items.map(item => write.delete(accountDay, item)),
@@ -129,14 +136,17 @@ async function eraseAccount({ store }: Service, account_id: string): Promise<Era
 }
 
 // Another tenant may have claimed the channel since, with secrets of its own.
-const eraseSecrets = ({ store }: Service, { tenant_id, type, channel_id }: ItemOf<typeof tenantChannel>) =>
+const eraseSecrets = (
+  { store }: Pick<Service, 'store'>,
+  { tenant_id, type, channel_id }: ItemOf<typeof tenantChannel>,
+) =>
   store.delete(channelSecrets, { type, channel_id }, { if: { tenant_id } }).catch(error => {
     if (!isRefused(error)) throw error;
   });
 
 // What is in no turn yet, and pending approvals.
 async function* exportUnfinished(
-  service: Service,
+  service: Pick<Service, 'store'>,
   head: ConversationKey,
 ): AsyncGenerator<{ kind: string; item: unknown }> {
   const { store } = service;
@@ -157,7 +167,7 @@ async function* exportUnfinished(
 }
 
 async function* exportUser(
-  service: Service,
+  service: Pick<Service, 'store'>,
   tenant_id: string,
   user_id: string,
 ): AsyncGenerator<{ kind: string; item: unknown }> {

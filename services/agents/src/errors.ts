@@ -40,3 +40,8 @@ export const isCleared = (error: unknown): boolean =>
   agentErrors.includes(error) && error.code === 'agents.conversation_cleared';
 export const cleared = () =>
   agentErrors.create('agents.conversation_cleared', 'The conversation was cleared in the meantime.');
+
+// The answer was stopped.
+export class AnswerCancelled extends Error {
+  override readonly name = 'AnswerCancelled';
+}

@@ -1,20 +1,21 @@
 import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
-import { approval, pausedTurn } from './approvals/table.ts';
-import { channelSecrets, notice, tenantChannel } from './channels/table.ts';
-import { mcpServer } from './mcp/table.ts';
-import { factVector, forgotten, memory, memoryChoice, memoryJob, turnVector } from './memory/table.ts';
-import { customSkill } from './skills/table.ts';
+import { channelSecrets, notice, tenantChannel } from './channels/tables.ts';
 import {
   accountDay,
+  approval,
   conversation,
   creation,
   dueShardCount,
   message,
+  pausedTurn,
   state,
   tenantDay,
   turn,
   userDay,
-} from './table.ts';
+} from './main-table.ts';
+import { factVector, forgotten, memory, memoryChoice, memoryJob, turnVector } from './memory/tables.ts';
+import { mcpServer } from './skills/mcp/tables.ts';
+import { customSkill } from './skills/tables.ts';
 
 const byTenant = ({ tenant_id }: { tenant_id: string }) => ({ kind: 'tenant', id: tenant_id }) as const;
 

@@ -1,11 +1,10 @@
-import { boundedRecord, nameSchemas } from '@stak/http';
+import { boundedRecord, nameSchemas, pageOf } from '@stak/http';
 import { parseUrl } from '@stak/kit';
 import { z } from 'zod';
-import { approvalStatuses } from './approvals/table.ts';
-import { isCleanText } from './conversations/message-format.ts';
 import * as limits from './limits.ts';
-import { approvals } from './skills/skill.ts';
-import { ratings } from './table.ts';
+import { approvalStatuses, ratings } from './main-table.ts';
+import { approvals } from './settings.ts';
+import { isCleanText } from './state/message-format.ts';
 
 // Requests and responses of the API. Attribute names are the same as in the table.
 
@@ -76,19 +75,20 @@ const part = z.union([
     output: z.strictObject({ type: z.string(), value: z.unknown() }),
   }),
 ]);
-nameSchemas({ ToolCallPart: part.options[1], ToolResultPart: part.options[2] });
+nameSchemas({ TextPart: part.options[0], ToolCallPart: part.options[1], ToolResultPart: part.options[2] });
 const anyMessage = z.union([
   z.strictObject({ role: z.enum(['user', 'system']), content: z.string() }),
   z.strictObject({ role: z.literal('assistant'), content: z.union([z.string(), z.array(part)]) }),
   z.strictObject({ role: z.literal('tool'), content: z.array(part) }),
 ]);
 
+const tokenUsage = z.strictObject({ input_tokens: z.int(), output_tokens: z.int() });
 const figures = {
   routing: z.enum(['rule', 'model', 'import']),
   rule: z.string().nullable(),
   skills: z.array(z.string()),
   model: z.string().nullable(),
-  usage: z.strictObject({ input_tokens: z.int(), output_tokens: z.int() }),
+  usage: tokenUsage,
   cost_usd: z.number(),
 };
 export const cancelledShape = z.strictObject({
@@ -166,6 +166,7 @@ const importedPart = z.union([
   z.strictObject({ type: z.literal('text'), text: cleanText.max(limits.contentChars) }),
   ...part.options.slice(1),
 ] as [(typeof part.options)[0], (typeof part.options)[1], (typeof part.options)[2]]);
+nameSchemas({ ImportedTextPart: importedPart.options[0] });
 const imported = z.union([
   z.strictObject({ role: z.enum(['user', 'system']), content: cleanText.max(limits.contentChars) }),
   z.strictObject({
@@ -357,6 +358,7 @@ export const channelStatus = z.strictObject({
   channel_id: z.string(),
   updated_at: timestamp,
 });
+export const approvalPage = pageOf(approvalShape);
 nameSchemas({
   ListedConversation: listedConversation,
   Conversation: conversationShape,
@@ -371,4 +373,8 @@ nameSchemas({
   Memory: memoryShape,
   MemoryStatus: memoryStatus,
   ChannelCredentials: channelStatus,
+  TokenUsage: tokenUsage,
+  Feedback: feedback,
+  ApprovalPage: approvalPage,
+  SkillDraft: skillDraft,
 });

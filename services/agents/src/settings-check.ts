@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import type { Service } from './deps.ts';
+import type { Base, Service, SkillDeps } from './deps.ts';
 import * as limits from './limits.ts';
-import { readMcpSkills } from './mcp/servers.ts';
 import { operatorsChoice } from './models/models.ts';
-import type { TenantSettings } from './settings.ts';
-import { readAgentSettings } from './settings.ts';
+import { approvals, readAgentSettings, type TenantSettings } from './settings.ts';
 import { readCustomSkills } from './skills/custom-skills.ts';
-import { approvals } from './skills/skill.ts';
+import { readMcpSkills } from './skills/mcp/servers.ts';
 
 export type SettingsProblem = { field: string; detail: string };
 
@@ -16,7 +14,7 @@ const documented = { provider: 'bedrock', model: 'claude-sonnet-4-5-20250929' };
 // Finds settings that cannot work before they are saved. Values that were stored before are not reported again: a
 // provider may have been removed since.
 export async function checkSettings(
-  service: Service,
+  service: Base & SkillDeps & Pick<Service, 'models'>,
   tenant_id: string,
   before: TenantSettings,
   after: TenantSettings,
@@ -28,7 +26,11 @@ export async function checkSettings(
   ];
 }
 
-async function checkModels({ models }: Service, before: TenantSettings, after: TenantSettings) {
+async function checkModels(
+  { models }: Pick<Service, 'models'>,
+  before: TenantSettings,
+  after: TenantSettings,
+) {
   const problems: SettingsProblem[] = [];
   const check = async (field: string, provider: string, model: string) => {
     if (provider === documented.provider && model === documented.model) return;
@@ -76,7 +78,7 @@ function checkApprovals(before: TenantSettings, after: TenantSettings): Settings
 }
 
 async function checkSkills(
-  service: Service,
+  service: Base & SkillDeps,
   tenant_id: string,
   { enabled_skills: before }: TenantSettings,
   { enabled_skills }: TenantSettings,

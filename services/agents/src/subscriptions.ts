@@ -1,17 +1,16 @@
 import { hashParts } from '@stak/http';
 import { type FollowerOptions, isImported, type Subscription, subscribe } from '@stak/streams';
 import type { ItemOf } from '@stak/table';
-import { approval } from './approvals/table.ts';
 import { mergeExternalWrites } from './conversations/external-writes.ts';
-import { isExternal } from './conversations/reads.ts';
-import type { ApprovalRequest, Service } from './deps.ts';
-import { changedTools } from './mcp/servers.ts';
-import { mcpServer } from './mcp/table.ts';
-import { conversation, message } from './table.ts';
+import type { ApprovalRequest, Service, StateDeps } from './deps.ts';
+import { approval, conversation, message } from './main-table.ts';
+import { changedTools } from './skills/mcp/servers.ts';
+import { mcpServer } from './skills/mcp/tables.ts';
+import { isExternal } from './state/reads.ts';
 import { conversations } from './tables.ts';
 
 // Tells the listeners of this process that a message was answered, or given up.
-export const createFollowers = ({ hub }: Service): FollowerOptions[] => [
+export const createFollowers = ({ hub }: Pick<Service, 'hub'>): FollowerOptions[] => [
   {
     subscription: subscribe({
       name: 'agents-live',
@@ -29,7 +28,10 @@ export const createFollowers = ({ hub }: Service): FollowerOptions[] => [
 
 // Handles changes of a program that knows only the documented item: its messages go into the log, and deleted or
 // expired ones are removed from there. Handling a change twice has no further effect.
-export const createSubscriptions = (service: Service): Subscription[] => [
+export const createSubscriptions = (
+  service: StateDeps &
+    Pick<Service, 'store' | 'clock' | 'askApproval' | 'withdrawApproval' | 'askAboutTools'>,
+): Subscription[] => [
   subscribe({
     name: 'agents-documented-item',
     table: conversations,
@@ -72,7 +74,10 @@ export const createSubscriptions = (service: Service): Subscription[] => [
 ];
 
 // A repeated change does not ask again.
-const isWaiting = async ({ store }: Service, item: ItemOf<typeof approval>): Promise<boolean> =>
+const isWaiting = async (
+  { store }: Pick<Service, 'store'>,
+  item: ItemOf<typeof approval>,
+): Promise<boolean> =>
   (await store.get(approval, item, { consistent: true, pattern: 'read an approval' }))?.status === 'waiting';
 
 const requestOf = (item: ItemOf<typeof approval>): ApprovalRequest => ({

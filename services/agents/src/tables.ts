@@ -1,37 +1,18 @@
 import { defineTable, extendTable } from '@stak/table';
 import { tenants } from '@stak/tenants/tables';
 import {
-  approval,
-  approvalsOfConversation,
-  approvalsOfTenant,
-  approvalsOfUser,
-  pausedTurn,
-} from './approvals/table.ts';
-import {
   channelSecrets,
   channelsOfTenant,
   notice,
   noticesOfTenant,
   tenantChannel,
-} from './channels/table.ts';
-import { mcpServer, mcpServersOfTenant } from './mcp/table.ts';
-import {
-  choicesOfTenant,
-  dueMemoryJobs,
-  factVector,
-  forgotten,
-  memoriesOfTenant,
-  memoriesOfUser,
-  memory,
-  memoryChoice,
-  memoryJob,
-  turnVector,
-  vectorsOfConversation,
-  vectorsOfUser,
-} from './memory/table.ts';
-import { customSkill, skillsOfTenant } from './skills/table.ts';
+} from './channels/tables.ts';
 import {
   accountDay,
+  approval,
+  approvalsOfConversation,
+  approvalsOfTenant,
+  approvalsOfUser,
   conversation,
   conversationsKeys,
   conversationsOfTenant,
@@ -45,21 +26,37 @@ import {
   headsOfTenant,
   message,
   messagesOfConversation,
+  pausedTurn,
   state,
   tenantDay,
   turn,
   turnsOfConversation,
   usageOfTenant,
   userDay,
-} from './table.ts';
+} from './main-table.ts';
+import {
+  choicesOfTenant,
+  dueMemoryJobs,
+  factVector,
+  forgotten,
+  memoriesOfTenant,
+  memoriesOfUser,
+  memory,
+  memoryChoice,
+  memoryJob,
+  turnVector,
+  vectorsOfConversation,
+  vectorsOfUser,
+} from './memory/tables.ts';
+import { mcpServer, mcpServersOfTenant } from './skills/mcp/tables.ts';
+import { customSkill, skillsOfTenant } from './skills/tables.ts';
 
 // Every entity, without the code that uses them, for consumers of the table's stream.
-export * from './approvals/table.ts';
-export * from './channels/table.ts';
-export * from './mcp/table.ts';
-export * from './memory/table.ts';
-export * from './skills/table.ts';
-export * from './table.ts';
+export * from './channels/tables.ts';
+export * from './main-table.ts';
+export * from './memory/tables.ts';
+export * from './skills/mcp/tables.ts';
+export * from './skills/tables.ts';
 
 export const conversations = defineTable(conversationsKeys, {
   entities: [

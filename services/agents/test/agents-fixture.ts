@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { createEngine, createHttpServer } from '@stak/engine';
 import {
   type AnyEndpoint,
@@ -202,7 +202,7 @@ export async function settle(fixture: Fixture): Promise<void> {
 export async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
   for (const lastMs = Date.now() + 30_000; Date.now() < lastMs; ) {
     if (await isSo()) return;
-    await setImmediate();
+    await setTimeout(1);
   }
   throw new Error('it never came to that');
 }

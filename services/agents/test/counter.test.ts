@@ -1,7 +1,7 @@
 import { manualClock, seededRandom, systemClock } from '@stak/kit';
 import { createStore } from '@stak/table';
 import { expect, it } from 'vitest';
-import { tenantDay } from '../src/table.ts';
+import { tenantDay } from '../src/main-table.ts';
 import { createMessageCounter } from '../src/usage/counter.ts';
 import { openFixture, targets } from './agents-fixture.ts';
 

@@ -4,8 +4,8 @@ import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { afterEach, describe, expect, it } from 'vitest';
 import { conversationsTable } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
-import { dueShardCount } from '../src/table.ts';
-import { createConversationShards } from '../src/turns/due-shards.ts';
+import { dueShardCount } from '../src/main-table.ts';
+import { createConversationShards } from '../src/state/due-shards.ts';
 import {
   conversationPath,
   everyItem,

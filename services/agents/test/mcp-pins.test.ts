@@ -6,7 +6,7 @@ import { createConsumer, engineSource, streamsTable } from '@stak/streams';
 import { createStore, createTables } from '@stak/table';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createModels, type ToolsRequest } from '../src/index.ts';
-import { mcpServer } from '../src/mcp/table.ts';
+import { mcpServer } from '../src/skills/mcp/tables.ts';
 import { type Fixture, type Options, openFixture, say, until } from './agents-fixture.ts';
 import { openStub } from './openai-stub.ts';
 

@@ -3,7 +3,6 @@ import type { Clock, Hub, Ids, KeyedLock, Logger, Notifier, Owners, Random } fro
 import { type Attempt, type Cursors, retryConflicts, type Store } from '@stak/table';
 import { inboxErrors } from './errors.ts';
 import { type InboxId, isUid, type MailboxId } from './inbox-id.ts';
-import type { PolicyReads } from './inboxes/settings.ts';
 import * as limits from './limits.ts';
 import type { BroadcastList, Head } from './mailbox/broadcast-list.ts';
 import type { MailboxCache } from './mailbox/mailbox-cache.ts';
@@ -11,6 +10,7 @@ import type { Page } from './mailbox/messages.ts';
 import type { SharedBodies } from './mailbox/shared-bodies.ts';
 import type { StateMemory } from './mailbox/state-memory.ts';
 import type { ShownCounts } from './schema.ts';
+import type { PolicyReads } from './settings.ts';
 
 export type InboxDeps = {
   store: Store;

@@ -1,9 +1,9 @@
-import { boundedRecord, nameSchemas } from '@stak/http';
+import { boundedRecord, nameSchemas, pageOf } from '@stak/http';
 import { isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { isKey, isUid, keyHint, uidHint } from './inbox-id.ts';
 import * as limits from './limits.ts';
-import { duration, isScheme, isUri, messageId, schemeHint } from './publish/message-rules.ts';
+import { duration, isScheme, isUri, messageId, schemeHint } from './message-rules.ts';
 
 // What goes over the wire. Attribute names are the table's own; times are in seconds since 1970.
 
@@ -92,6 +92,8 @@ const messageContent = z.strictObject({
 });
 const taxonomy = z.strictObject({ category: categoryKey });
 
+const audiences = z.strictObject({ kind: z.enum(['users', 'everyone']), label: z.string().optional() });
+
 const draft = z.strictObject({
   message: messageContent,
   taxonomy: taxonomy.optional(),
@@ -127,7 +129,7 @@ export const sendShape = z.strictObject({
   id: z.string(),
   host_system_id: z.string().nullable(),
   sender: z.string(),
-  audiences: z.strictObject({ kind: z.enum(['users', 'everyone']), label: z.string().optional() }),
+  audiences,
   status: z.enum(['scheduled', 'delivering', 'sent', 'redacting', 'redacted', 'cancelled']),
   title: z.string().nullable(),
   taxonomy: taxonomy.optional(),
@@ -152,7 +154,7 @@ export const messageShape = z.strictObject({
   id: z.string(),
   host_system_id: z.string().nullable(),
   sender: z.string(),
-  audiences: z.strictObject({ kind: z.enum(['users', 'everyone']), label: z.string().optional() }),
+  audiences,
   received: moment,
   delivered: moment,
   expiredat: moment,
@@ -221,7 +223,13 @@ export const markIdsBody = z.strictObject({ ids });
 export const markBody = z.union([z.strictObject({ ids }), z.strictObject(span)]);
 export const snoozeBody = z.strictObject({ until: moment });
 export const markedShape = z.strictObject({ changed: z.int(), not_found: z.array(z.string()) });
+export const sendPage = pageOf(sendShape);
 nameSchemas({
+  SendPage: sendPage,
+  Taxonomy: taxonomy,
+  LastMessages: lateJoiners.options[1],
+  Audiences: audiences,
+  MessageIds: markIdsBody,
   InboxSettings: settingsShape,
   Inbox: inboxShape,
   MessageContent: messageContent,

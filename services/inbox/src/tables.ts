@@ -1,5 +1,5 @@
 import { type AnyEntity, defineQuery, defineTable, type KeyOf, ownedByKey } from '@stak/table';
-import { inboxKeys } from './tables/inbox-keys.ts';
+import { inboxKeys } from './inbox-keys.ts';
 import {
   broadcast,
   categoryStats,
@@ -10,7 +10,7 @@ import {
   receipt,
   userMessage,
   userStats,
-} from './tables/mailbox-entities.ts';
+} from './mailbox-tables.ts';
 import {
   audiencePart,
   hostId,
@@ -20,7 +20,7 @@ import {
   requestKey,
   send,
   sharedHostId,
-} from './tables/send-entities.ts';
+} from './send-tables.ts';
 import {
   categoryErasure,
   inboxCategories,
@@ -28,13 +28,13 @@ import {
   inboxCreation,
   inboxErasure,
   tenantSettings,
-} from './tables/settings-entities.ts';
+} from './settings-tables.ts';
 
 // The table: everything stored in it, and every way it is queried.
 
-export * from './tables/mailbox-entities.ts';
-export * from './tables/send-entities.ts';
-export * from './tables/settings-entities.ts';
+export * from './mailbox-tables.ts';
+export * from './send-tables.ts';
+export * from './settings-tables.ts';
 
 export const messagesOfUser = defineQuery('messages of a user', {
   of: [userMessage, receipt],

@@ -21,9 +21,9 @@ export function startConsumers({ engine, inbox }: TestServer) {
   );
   return {
     stop: () => supervisor.stop(),
-    // Looks again after every change, until it is so.
+    // Looks again and again until it is so.
     async until(isSo: () => Promise<boolean>): Promise<void> {
-      while (!(await isSo())) await new Promise(resolve => setImmediate(resolve));
+      while (!(await isSo())) await systemClock.sleep(1);
     },
   };
 }

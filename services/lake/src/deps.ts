@@ -3,8 +3,8 @@ import type { Clock, Ids, Logger, Owners, Sealer } from '@stak/kit';
 import type { StreamSource } from '@stak/streams';
 import type { DynamoClient, Insight, Store } from '@stak/table';
 import type { Duck, Ducks, ReaderDucks } from './duckdb/duck.ts';
-import type { QueryLimits } from './query/reader.ts';
-import type { PayerOf, TenantsOf } from './query/scope.ts';
+import type { QueryLimits } from './reader.ts';
+import type { PayerOf, TenantsOf } from './scope.ts';
 import type { ObjectStore } from './storage/objects.ts';
 import type { FollowedTable, Texts } from './tables.ts';
 

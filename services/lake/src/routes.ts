@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { TextsSetting } from './deps.ts';
 import { type FileFormat, fileFormats } from './duckdb/duck.ts';
 import * as limits from './limits.ts';
-import type { LakeReader } from './query/reader.ts';
+import type { LakeReader } from './reader.ts';
 import {
   exportBody,
   historyAnswer,

@@ -1,4 +1,4 @@
-import { boundedRecord } from '@stak/http';
+import { boundedRecord, nameSchemas } from '@stak/http';
 import { z } from 'zod';
 import { fileFormats } from './duckdb/duck.ts';
 import * as limits from './limits.ts';
@@ -33,8 +33,9 @@ export const exportBody = queryBody.extend({
     .describe('`csv`, `arrow` (IPC stream) or `parquet`. By default what `Accept` asks for, else `csv`.'),
 });
 
+const column = z.strictObject({ name: text, type: text });
 export const queryResult = z.strictObject({
-  columns: z.array(z.strictObject({ name: text, type: text })),
+  columns: z.array(column),
   rows: z.array(z.array(z.unknown())),
   truncated: z.boolean().describe('Whether there were more rows than were returned.'),
   ...freshness,
@@ -54,7 +55,7 @@ export const lakeStatus = z.strictObject({
     z.strictObject({
       name: text,
       description: text,
-      columns: z.array(z.strictObject({ name: text, type: text })),
+      columns: z.array(column),
     }),
   ),
 });
@@ -65,6 +66,8 @@ export const textsSetting = z.strictObject({
   enabled,
   since: z.iso.datetime().nullable().describe('Texts that are older are not kept; null if none are.'),
 });
+
+nameSchemas({ LakeColumn: column, LakeTexts: textsSetting });
 
 export const historyParams = z.strictObject({
   table: z.string().min(1).max(100).describe('A table of SQL, such as `tasks`'),

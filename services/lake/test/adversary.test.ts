@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Random, seededRandom } from '@stak/kit';
 import { createConsumer } from '@stak/streams';
 import { createStreamAdversary, passingStreamFaults } from '@stak/streams/adversary';
@@ -84,7 +84,10 @@ async function whileTimePasses(backend: Backend, work: Promise<unknown>): Promis
     isOver = true;
   });
   ended.catch(() => {}); // awaited below
-  while (!isOver) await backend.clock.advance(1);
+  while (!isOver) {
+    await setTimeout(1);
+    await backend.clock.advance(5);
+  }
   await ended;
 }
 

@@ -15,8 +15,8 @@ import type { Clock, Hub, Ids, Logger, MaybePromise, Owners, Random } from '@sta
 import { type Cursors, type Store, tableErrors } from '@stak/table';
 import type { CommitDeps } from './edit/commit.ts';
 import type { Search } from './lists/search.ts';
+import { userIdOf } from './owner.ts';
 import type { Remind } from './schedule/reminders.ts';
-import { userIdOf } from './users/owner.ts';
 import type { DescribeOwner } from './users/profile.ts';
 
 export type TasksDeps = {

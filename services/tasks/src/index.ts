@@ -9,14 +9,14 @@ import { type ListParams, listTasks } from './lists/list.ts';
 import { createListRoutes } from './lists/routes.ts';
 import { createSearch } from './lists/search.ts';
 import { taskStatistics } from './lists/statistics.ts';
+import { type Owner, userIdOf } from './owner.ts';
 import { createReminderWorker } from './schedule/reminders.ts';
 import { newTask, showTask, type WireTask } from './schema.ts';
 import { createFollowers, createSubscriptions } from './subscriptions.ts';
 import { createSyncRoutes } from './sync/routes.ts';
 import { todoAppData } from './tables.ts';
 import { revokeFeed } from './users/calendar-feed.ts';
-import { createEraser } from './users/eraser.ts';
-import { type Owner, userIdOf } from './users/owner.ts';
+import { createEraser } from './users/erasure.ts';
 import { ensureUser, readUser } from './users/profile.ts';
 import { createUserRoutes } from './users/routes.ts';
 
@@ -24,10 +24,10 @@ export type { TasksDeps } from './deps.ts';
 export { tasksErrors } from './errors.ts';
 export { taskInsights } from './insights.ts';
 export type { TaskStatistics } from './lists/statistics.ts';
+export { type Owner, ownerOf, userIdOf } from './owner.ts';
 export type { Remind } from './schedule/reminders.ts';
 export type { WireTask } from './schema.ts';
 export { task, taskOwners, todoAppData } from './tables.ts';
-export { type Owner, ownerOf, userIdOf } from './users/owner.ts';
 export type { DescribeOwner, Person } from './users/profile.ts';
 
 export function createTasks(given: TasksDeps) {

@@ -1,8 +1,8 @@
 import { nameSchemas } from '@stak/http';
 import { isName, isOneLine } from '@stak/kit';
 import { z } from 'zod';
+import { zoneNamed } from './dates.ts';
 import * as limits from './limits.ts';
-import { zoneNamed } from './schedule/dates.ts';
 
 // What goes over the wire and into the table, under the same names.
 
@@ -223,17 +223,21 @@ export const counts = z.strictObject({
   blocked: count,
   overdue: count,
 });
+const deletedTask = z.strictObject({ task_id: z.string() });
 nameSchemas({
   Task: wireTask,
   TaskSummary: summary,
   TaskPatch: taskPatch,
   TaskProfile: profile,
   TaskCounts: counts,
+  ReminderTime: reminder.options[0],
+  ReminderBefore: reminder.options[1],
+  DeletedTask: deletedTask,
 });
 
 export const changesPage = z.strictObject({
   changed: z.array(wireTask),
-  deleted: z.array(z.strictObject({ task_id: z.string() })),
+  deleted: z.array(deletedTask),
   token: z.string(),
   has_more: z.boolean(),
 });
@@ -261,8 +265,10 @@ export const bulkResults = z.strictObject({
 });
 
 export const cleared = z.strictObject({
-  deleted: z.array(z.strictObject({ task_id: z.string() })),
+  deleted: z.array(deletedTask),
   has_more: z.boolean(),
 });
 export const emptied = z.strictObject({ has_more: z.boolean() });
 export const feedAddress = z.strictObject({ address: z.string() });
+
+export const isOpen = (status: Status): boolean => (openStatuses as readonly Status[]).includes(status);

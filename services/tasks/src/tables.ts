@@ -8,8 +8,8 @@ import {
   ownedByKey,
 } from '@stak/table';
 import { z } from 'zod';
+import { ownerOf } from './owner.ts';
 import { priority, profile, status, storedTask, summaryAttributes } from './schema.ts';
-import { ownerOf } from './users/owner.ts';
 
 // Times are in seconds since 1970, as in the design; those of reminders are in milliseconds.
 

@@ -4,7 +4,7 @@ import type { Store, WriteStep } from '@stak/table';
 import type { createTenantRead } from './access/gate.ts';
 import type { TokenEpochs } from './access/token-epochs.ts';
 import type { Eraser } from './erasure/erasers.ts';
-import type { TenantSettings } from './tenants/settings.ts';
+import type { TenantSettings } from './settings.ts';
 
 export type MintEndUserToken = (claims: {
   tenant: string;

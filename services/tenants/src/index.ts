@@ -9,19 +9,21 @@ import {
   enterTenant,
   readOpenTenant,
 } from './access/gate.ts';
-import { createAccessRoutes } from './access/routes.ts';
+import { createTokenRoutes } from './access/routes.ts';
 import { createTokenEpochs } from './access/token-epochs.ts';
 import { revokeTokens } from './access/tokens.ts';
+import { portalPageOf } from './branding.ts';
 import type { Service, TenantsDeps } from './deps.ts';
 import { createErasureWorker } from './erasure/erasure-worker.ts';
 import { createOwnEraser } from './erasure/own-eraser.ts';
+import { createErasureRoutes } from './erasure/routes.ts';
 import { tenantErrors } from './errors.ts';
 import { rememberedAccounts, rememberedShares } from './limits.ts';
-import { portalPageOf } from './portal/branding.ts';
 import { createProviderSettingsRoutes, createProviderSignInRoutes } from './portal/provider-routes.ts';
 import { createPortalRoutes } from './portal/routes.ts';
 import { resolveSignIn, type SignInRequest } from './portal/sign-in.ts';
-import { tenant, tenants, user } from './table.ts';
+import { tenant, tenants, user } from './tables.ts';
+import { createChannelRoutes } from './tenants/channel-routes.ts';
 import {
   type Channel,
   findChannelMappings,
@@ -32,21 +34,22 @@ import { readCounted, roomFor, tenantsCounted } from './tenants/counts.ts';
 import { createTenantRoutes } from './tenants/routes.ts';
 import { listTenantIds } from './tenants/tenants.ts';
 import { createUserAdoption } from './users/adopt.ts';
+import { createInvitationRoutes } from './users/invitation-routes.ts';
 import { createUserRoutes } from './users/routes.ts';
 import { findByIdentity, listAdmins } from './users/users.ts';
 
 export { manageScope, tenantProblems } from './access/admins.ts';
 export type { EnteredTenant, EnterTenant, Entrance } from './access/gate.ts';
-export { endUserScopes } from './access/scopes.ts';
 export type { IsTokenRevoked } from './access/token-epochs.ts';
+export type { PortalPage } from './branding.ts';
 export type { LimitShare, MintEndUserToken, TenantMail, TenantsDeps } from './deps.ts';
 export type { Erased, Eraser, ExportedItem } from './erasure/erasers.ts';
 export { tenantErrors } from './errors.ts';
-export type { PortalPage } from './portal/branding.ts';
-export { tenantOwners } from './storage-owners.ts';
-export { tenants as tenantsTable, user as tenantUser } from './table.ts';
+export { tenantOwners } from './owners.ts';
+export { endUserScopes } from './scopes.ts';
+export { defaultSettings, type TenantSettings } from './settings.ts';
+export { tenants as tenantsTable, user as tenantUser } from './tables.ts';
 export type { ResolveChannel } from './tenants/channels.ts';
-export { defaultSettings, type TenantSettings } from './tenants/settings.ts';
 
 export function createTenants(deps: TenantsDeps) {
   const service: Service = {
@@ -82,8 +85,11 @@ export function createTenants(deps: TenantsDeps) {
   return {
     api: [
       ...createTenantRoutes(service),
-      ...createUserRoutes(withEraser),
-      ...createAccessRoutes(service),
+      ...createUserRoutes(service),
+      ...createChannelRoutes(service),
+      ...createInvitationRoutes(service),
+      ...createTokenRoutes(service),
+      ...createErasureRoutes(withEraser),
       ...(deps.portal
         ? [
             ...createProviderSettingsRoutes({ ...service, portal: deps.portal }),

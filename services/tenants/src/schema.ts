@@ -1,8 +1,8 @@
 import { boundedRecord, nameSchemas } from '@stak/http';
 import { isName } from '@stak/kit';
 import { z } from 'zod';
-import { endUserScopes, isEndUserScope, leastScope } from './access/scopes.ts';
 import * as limits from './limits.ts';
+import { endUserScopes, isEndUserScope, leastScope } from './scopes.ts';
 
 // Requests and responses of the API. Attribute names are the same as in the table.
 
@@ -179,6 +179,7 @@ export const erasureShape = z.strictObject({
   finished_at: timestamp.optional(),
 });
 nameSchemas({
+  AcceptedInvitation: acceptedInvitation,
   Tenant: tenantShape,
   Channel: channelShape,
   User: userShape,

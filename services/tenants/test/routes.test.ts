@@ -129,7 +129,7 @@ describe('every route', () => {
           if (status >= 400) expect(body.code).toMatch(/^(http|tenants)\./);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 400 : 150 },
     );
   });
 

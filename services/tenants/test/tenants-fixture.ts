@@ -27,7 +27,7 @@ import {
   tenantProblems,
   tenantsTable,
 } from '../src/index.ts';
-import { channelClaim } from '../src/table.ts';
+import { channelClaim } from '../src/tables.ts';
 
 export type Target = { client: DynamoClient; control: ControlPlane; close(): Promise<void> };
 

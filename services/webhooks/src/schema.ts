@@ -1,12 +1,12 @@
-import { nameSchemas, pageQuery } from '@stak/http';
+import { nameSchemas, pageOf, pageQuery } from '@stak/http';
 import { isName } from '@stak/kit';
 import { z } from 'zod';
 import { retryConfigSchema } from './delivery/retry.ts';
-import { readWhere } from './events/where.ts';
 import { filtersSchema } from './filters/schema.ts';
+import { readWhere } from './filters/where.ts';
 import * as limits from './limits.ts';
 import { alertKinds, breakerStates, sourceProviders } from './main-table.ts';
-import { signingAlgorithmSchema, toleranceSchema } from './signatures/schema.ts';
+import { hmacConfigSchema, signingAlgorithmSchema, toleranceSchema } from './signatures/schema.ts';
 import { deliveryStates, type EventStatus, eventStatuses } from './tables.ts';
 import { transformSchema } from './transforms/schema.ts';
 
@@ -262,6 +262,7 @@ export const alertSchema = z.strictObject({
   detail: z.string(),
   raisedAt: z.string(),
 });
+export const eventPageSchema = pageOf(eventSchema);
 nameSchemas({
   Source: sourceSchema,
   SourceWithSecret: sourceWithSecretSchema,
@@ -272,6 +273,10 @@ nameSchemas({
   Event: eventSchema,
   Job: jobSchema,
   Alert: alertSchema,
+  RetryConfig: retryConfigSchema,
+  HmacConfig: hmacConfigSchema,
+  ChosenConnections: replayOneSchema,
+  EventPage: eventPageSchema,
 });
 
 const count = z.int();

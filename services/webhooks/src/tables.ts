@@ -21,7 +21,7 @@ import * as limits from './limits.ts';
 export * from './count-tables.ts';
 export { type EventStatus, eventStatuses } from './events-keys.ts';
 export * from './main-table.ts';
-export { findOwnerOfSource } from './sources/source-owner.ts';
+export { findOwnerOfSource } from './source-owner.ts';
 
 const ms = z.int().describe('Unix timestamp (ms)');
 const bytes = z.custom<Uint8Array>(value => value instanceof Uint8Array, 'Not bytes');

@@ -11,7 +11,7 @@ const keys = { test: `${accounts}/test/keys.test.ts` };
 export const accessFaults: readonly Fault[] = [
   {
     name: 'http-key-taken-by-two',
-    file: `${http}/src/idempotency-table.ts`,
+    file: `${http}/src/stores/idempotency-table.ts`,
     before: "{ if: isFree, pattern: 'begin keyed request' }",
     after: "{ pattern: 'begin keyed request' }",
     why: 'A request that is sent twice with one Idempotency-Key is made twice',
@@ -20,7 +20,7 @@ export const accessFaults: readonly Fault[] = [
   },
   {
     name: 'http-key-for-another-request',
-    file: `${http}/src/idempotency-table.ts`,
+    file: `${http}/src/stores/idempotency-table.ts`,
     before: "if (holder.fingerprint !== fingerprint) return { kind: 'mismatch' };",
     after: '',
     why: 'Another request with a used Idempotency-Key gets the response of the first one',
@@ -28,7 +28,7 @@ export const accessFaults: readonly Fault[] = [
   },
   {
     name: 'http-key-finished-late',
-    file: `${http}/src/idempotency-table.ts`,
+    file: `${http}/src/stores/idempotency-table.ts`,
     before: "const options = { if: { attempt }, pattern: 'finish keyed request' };",
     after: "const options = { pattern: 'finish keyed request' };",
     why: 'An attempt that lost its key replaces the response of the one that took over',
@@ -36,7 +36,7 @@ export const accessFaults: readonly Fault[] = [
   },
   {
     name: 'http-shared-limit-without-condition',
-    file: `${http}/src/rate-limit-table.ts`,
+    file: `${http}/src/stores/rate-limit-table.ts`,
     before: "{ if: isStillThere, pattern: 'take from shared bucket' }",
     after: "{ pattern: 'take from shared bucket' }",
     why: 'Several processes together allow more than the limit',

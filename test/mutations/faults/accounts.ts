@@ -143,7 +143,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-last-owner-leaves',
-    file: 'services/accounts/src/organisations/members.ts',
+    file: 'services/accounts/src/access/memberships.ts',
     before: 'owners < 0 ? { if: { owners: is.above(-owners) } } :',
     after: 'owners < 0 ? {} :',
     why: 'An organisation is left without an owner',

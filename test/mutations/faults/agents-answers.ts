@@ -5,7 +5,7 @@ import type { Fault } from '../fault.ts';
 export const agentAnswerFaults: readonly Fault[] = [
   {
     name: 'pins-changed-tool-enabled',
-    file: 'services/agents/src/mcp/servers.ts',
+    file: 'services/agents/src/skills/mcp/servers.ts',
     before: '      .filter(({ changedFrom }) => changedFrom === undefined)\n',
     after: '',
     why: 'A tool that its server has rewritten is given to models',
@@ -13,7 +13,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   },
   {
     name: 'pins-description-only',
-    file: 'services/agents/src/mcp/tools.ts',
+    file: 'services/agents/src/skills/mcp/tools.ts',
     before: 'JSON.stringify([description, sorted(inputSchema), sorted(annotations)])',
     after: 'JSON.stringify([description, sorted(annotations)])',
     why: 'Parameters of a tool change without anyone accepting them',
@@ -21,7 +21,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   },
   {
     name: 'pins-hints-not-hashed',
-    file: 'services/agents/src/mcp/tools.ts',
+    file: 'services/agents/src/skills/mcp/tools.ts',
     before: 'JSON.stringify([description, sorted(inputSchema), sorted(annotations)])',
     after: 'JSON.stringify([description, sorted(inputSchema)])',
     why: 'A tool is called again though it no longer says that this is harmless',
@@ -29,7 +29,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   },
   {
     name: 'pins-cut-description',
-    file: 'services/agents/src/mcp/tools.ts',
+    file: 'services/agents/src/skills/mcp/tools.ts',
     before: '        hash: hashOf(tool),',
     after: '        hash: hashOf({ ...tool, description: tool.description?.slice(0, 1_000) }),',
     why: 'The end of a long description changes unnoticed',
@@ -40,7 +40,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   },
   {
     name: 'pins-gone-is-new',
-    file: 'services/agents/src/mcp/tools.ts',
+    file: 'services/agents/src/skills/mcp/tools.ts',
     before: '    const pin = pins.get(name);\n',
     after: '    const pin = earlier && pins.get(name);\n',
     why: 'A tool that was gone for a while comes back with another definition',
@@ -51,7 +51,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   },
   {
     name: 'pins-stale-hash-accepted',
-    file: 'services/agents/src/mcp/servers.ts',
+    file: 'services/agents/src/skills/mcp/servers.ts',
     before: 'tool.name === one.name && tool.hash === one.hash',
     after: 'tool.name === one.name',
     why: 'An administrator accepts a definition that they have not seen',
@@ -59,7 +59,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   },
   {
     name: 'pins-skill-of-any-name',
-    file: 'services/agents/src/mcp/tools.ts',
+    file: 'services/agents/src/skills/mcp/tools.ts',
     before: '  const taken = new Set(skills.values());\n',
     after: '  const taken = new Set<string>();\n',
     why: 'A tool with another spelling gets the enabled skill of one that was accepted',
@@ -67,7 +67,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   },
   {
     name: 'pins-skill-by-order',
-    file: 'services/agents/src/mcp/tools.ts',
+    file: 'services/agents/src/skills/mcp/tools.ts',
     before: 'const skill = skills.get(tool) ?? skillName(server, tool, taken);',
     after: 'const skill = skillName(server, tool, taken);',
     why: 'The order of a list decides which tool is enabled',
@@ -75,7 +75,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   },
   {
     name: 'pins-listed-twice',
-    file: 'services/agents/src/mcp/tools.ts',
+    file: 'services/agents/src/skills/mcp/tools.ts',
     before: '      if (names.has(name)) {',
     after: '      if (names.has(name) && page < 0) {',
     why: 'Of two tools with one name, nobody knows which was accepted',
@@ -83,7 +83,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   },
   {
     name: 'pins-saved-is-accepted',
-    file: 'services/agents/src/mcp/servers.ts',
+    file: 'services/agents/src/skills/mcp/servers.ts',
     before: 'const earlier = { tools: before ? toolsOf(before) : [], pins: before ? pinsOf(before) : {} };',
     after: 'const earlier = { tools: [], pins: {} };',
     why: 'Every list is taken for the first one',
@@ -91,7 +91,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   },
   {
     name: 'mcp-headers-to-other-url',
-    file: 'services/agents/src/mcp/servers.ts',
+    file: 'services/agents/src/skills/mcp/servers.ts',
     before: '  const isSame = known?.url === draft.url;',
     after: '  const isSame = known !== undefined;',
     why: 'The secrets of one MCP server are sent to another',

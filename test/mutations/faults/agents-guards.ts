@@ -96,7 +96,7 @@ export const agentGuardFaults: readonly Fault[] = [
   },
   {
     name: 'agents-message-to-anothers-conversation',
-    file: 'services/agents/src/turns/accept-message.ts',
+    file: 'services/agents/src/state/accept-message.ts',
     before: '{ if: and(isThere, hasRoom, ...ofUser, condition) }',
     after: '{ if: and(isThere, hasRoom, condition) }',
     why: 'A user writes into the conversation of another one',

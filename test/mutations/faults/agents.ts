@@ -12,7 +12,7 @@ const approvals = { test: `${tests}/approvals.test.ts` };
 export const agentFaults: readonly Fault[] = [
   {
     name: 'agents-commit-without-fence',
-    file: `${src}/turns/commit-turn.ts`,
+    file: `${src}/conversations/commit-turn.ts`,
     before: '{ if: { fence: held.fence, epoch, waiting_count, ...pauseAsSeen(held.state) } }',
     after: '{ if: { epoch, waiting_count, ...pauseAsSeen(held.state) } }',
     why: 'A process that lost its lease writes its turn over that of the one that took over',
@@ -21,7 +21,7 @@ export const agentFaults: readonly Fault[] = [
   },
   {
     name: 'agents-waiting-unchecked',
-    file: `${src}/turns/commit-turn.ts`,
+    file: `${src}/conversations/commit-turn.ts`,
     before: '{ if: { fence: held.fence, epoch, waiting_count, ...pauseAsSeen(held.state) } }',
     after: '{ if: { fence: held.fence, epoch, ...pauseAsSeen(held.state) } }',
     why: 'A message that arrives while a turn is committed is not answered',
@@ -29,7 +29,7 @@ export const agentFaults: readonly Fault[] = [
   },
   {
     name: 'agents-lease-not-awaited',
-    file: `${src}/turns/lease.ts`,
+    file: `${src}/state/lease.ts`,
     before: "{ if: isFree(service.clock.now()), pattern: 'take a lease' }",
     after: "{ pattern: 'take a lease' }",
     why: 'Two processes answer one conversation at the same time',
@@ -37,7 +37,7 @@ export const agentFaults: readonly Fault[] = [
   },
   {
     name: 'agents-message-taken-twice',
-    file: `${src}/turns/accept-message.ts`,
+    file: `${src}/state/accept-message.ts`,
     before: "'the message': write.put(message, item, { ifAbsent: true }),",
     after: "'the message': write.put(message, item),",
     why: 'A message that is sent again is answered again',
@@ -45,7 +45,7 @@ export const agentFaults: readonly Fault[] = [
   },
   {
     name: 'agents-conversation-of-another-user',
-    file: `${src}/conversations/access.ts`,
+    file: `${src}/state/access.ts`,
     before: "caller.kind === 'account' || caller.userId === user_id;",
     after: "caller.kind === 'account' || user_id !== undefined;",
     why: 'A user reads the conversation of another one',
@@ -142,7 +142,7 @@ export const agentFaults: readonly Fault[] = [
   },
   {
     name: 'agents-head-without-version',
-    file: `${src}/turns/commit-turn.ts`,
+    file: `${src}/conversations/commit-turn.ts`,
     before: 'write.put(conversation, next, { ifVersion: head.version, if: asRead })',
     after: 'write.put(conversation, next)',
     why: 'What another program writes to the documented item is lost',

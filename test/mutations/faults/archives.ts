@@ -5,7 +5,7 @@ import type { Fault } from '../fault.ts';
 export const archiveFaults: readonly Fault[] = [
   {
     name: 'import-any-setting',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: 'entity === connection ? oddSettingOf(values) : undefined',
     after: 'undefined',
     why: 'A connection of an archive tries ten thousand times without a pause',
@@ -13,7 +13,7 @@ export const archiveFaults: readonly Fault[] = [
   },
   {
     name: 'import-counts-unsealed',
-    file: 'apps/server/src/archive/selection.ts',
+    file: 'apps/server/src/store/archive/selection.ts',
     before: "rule === 'records' ? isVerified :",
     after: "rule === 'records' ? true :",
     why: 'An archive that anybody wrote says how little was used and spent',
@@ -24,7 +24,7 @@ export const archiveFaults: readonly Fault[] = [
   },
   {
     name: 'import-ends-in-the-middle',
-    file: 'apps/server/src/archive/import-account.ts',
+    file: 'apps/server/src/store/archive/import-account.ts',
     before: '  await requireWritable(all, manifest, selection, (await openStored()).toStored);\n',
     after: '',
     why: 'An item that no store takes ends an import after half of it was written',
@@ -35,7 +35,7 @@ export const archiveFaults: readonly Fault[] = [
   },
   {
     name: 'import-any-seal',
-    file: 'apps/server/src/archive/format.ts',
+    file: 'apps/server/src/store/archive/format.ts',
     before: 'return sealer.openText(manifest.seal, sealLocation) === digestOf(manifest);',
     after: 'return sealer.openText(manifest.seal, sealLocation) !== undefined;',
     why: 'A changed archive keeps the seal of another',
@@ -43,7 +43,7 @@ export const archiveFaults: readonly Fault[] = [
   },
   {
     name: 'import-forged-lock',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before:
       "      if (disagreesWithProfile(entity, values)) return refused('is not what the profile says');\n",
     after: '',
@@ -52,7 +52,7 @@ export const archiveFaults: readonly Fault[] = [
   },
   {
     name: 'import-keys-disagree',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: '    if (item[name] !== undefined && !ofEntity.has(name)) return undefined;\n',
     after: '',
     why: 'An item is listed in an index where its kind never is',
@@ -60,7 +60,7 @@ export const archiveFaults: readonly Fault[] = [
   },
   {
     name: 'import-file-elsewhere',
-    file: 'apps/server/src/archive/format.ts',
+    file: 'apps/server/src/store/archive/format.ts',
     before: 'if (found && (!found.isFile() || found.size > mostBytes))',
     after: 'if (found && found.size > mostBytes)',
     why: 'An archive reads files elsewhere by a link',
@@ -68,7 +68,7 @@ export const archiveFaults: readonly Fault[] = [
   },
   {
     name: 'import-endless-line',
-    file: 'apps/server/src/lines.ts',
+    file: 'apps/server/src/store/lines.ts',
     before:
       '    if (chars > mostChars) throw new UsageError(`a line is longer than ${mostChars} characters`);\n',
     after: '',

@@ -5,7 +5,7 @@ import type { Fault } from '../fault.ts';
 export const declarationFaults: readonly Fault[] = [
   {
     name: 'http-line-not-written',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: '    if (isAudited) await writeLine(c, response, route, guards, log);\n',
     after: '',
     why: 'Nothing that is done is in the audit trail',
@@ -13,7 +13,7 @@ export const declarationFaults: readonly Fault[] = [
   },
   {
     name: 'http-line-not-admitted',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: '    if (route.audit !== false) await storage.admitLine(accountId, isOwner);\n',
     after: '',
     why: 'Edits of a full account fill the disk by their audit lines',
@@ -21,7 +21,7 @@ export const declarationFaults: readonly Fault[] = [
   },
   {
     name: 'http-answer-not-charged',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before:
       "    if (isCharged && c.req.header('idempotency-key') !== undefined) await charge(c, response, guards);\n",
     after: '',
@@ -30,7 +30,7 @@ export const declarationFaults: readonly Fault[] = [
   },
   {
     name: 'http-stream-entered-once',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: "    c.set('enterAgain', enter);\n",
     after: '',
     why: 'A stream of a tenant stays open when the tenant is suspended',
@@ -38,7 +38,7 @@ export const declarationFaults: readonly Fault[] = [
   },
   {
     name: 'http-named-account-not-asked',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: '  if (named !== undefined) return named;\n',
     after: '',
     why: 'An unverified account reaches outside by its public address',
@@ -46,7 +46,7 @@ export const declarationFaults: readonly Fault[] = [
   },
   {
     name: 'http-fields-ignored',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: 'names.some(name => body[name] !== undefined && body[name] !== null)',
     after: 'names.every(name => body[name] !== undefined && body[name] !== null)',
     why: 'Only a request with all fields that name an address is checked',
@@ -54,7 +54,7 @@ export const declarationFaults: readonly Fault[] = [
   },
   {
     name: 'http-reach-of-tenant-unchecked',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: 'return tenantId === undefined ? undefined : guards.payerOf(tenantId);',
     after: 'return undefined;',
     why: 'The portal of an unverified account sends mail to anyone',

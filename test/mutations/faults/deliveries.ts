@@ -152,7 +152,7 @@ export const deliveryFaults: readonly Fault[] = [
   },
   {
     name: 'webhooks-takeover-of-the-living',
-    file: 'services/webhooks/src/delivery/scheduler.ts',
+    file: 'services/webhooks/src/scheduler.ts',
     before: 'if (leased?.owner === undefined || !(await owners.isGone(leased.owner))) return;',
     after: 'if (leased?.owner === undefined) return;',
     why: 'Work is taken from a process that is alive',

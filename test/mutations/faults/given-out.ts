@@ -5,7 +5,7 @@ import type { Fault } from '../fault.ts';
 export const givenOutFaults: readonly Fault[] = [
   {
     name: 'oauth-code-outlives-approval',
-    file: 'services/accounts/src/oauth-server/tokens.ts',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
     before: "{ ...who, also: { 'the code': use, ...approval } }",
     after: "{ ...who, also: { 'the code': use } }",
     why: 'An app that a thief approved gets tokens after the owner ended the session',
@@ -13,7 +13,7 @@ export const givenOutFaults: readonly Fault[] = [
   },
   {
     name: 'oauth-any-resource',
-    file: 'services/accounts/src/oauth-server/tokens.ts',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
     before: '  if (resource !== undefined) checkResource(resource, mcpResource(deps.publicUrl));\n',
     after: '',
     why: 'Tokens are given for a resource that is not this server',
@@ -25,7 +25,10 @@ export const givenOutFaults: readonly Fault[] = [
     before: "[['the inviter', write.check(user, { tenant_id, user_id: invited_by }, isAdmin)]]",
     after: '[]',
     why: 'An admin who was demoted comes back by an invitation to another address',
-    caughtBy: { test: 'services/tenants/test/portal.test.ts' },
+    caughtBy: {
+      test: 'services/tenants/test/admins.test.ts',
+      name: 'does not come back by an invitation',
+    },
   },
   {
     name: 'organisation-invitation-of-former-admin',
@@ -40,7 +43,7 @@ export const givenOutFaults: readonly Fault[] = [
   },
   {
     name: 'calendar-of-who-has-left',
-    file: 'services/accounts/src/organisations/memberships.ts',
+    file: 'services/accounts/src/access/memberships.ts',
     before: '    return isOpen(account) && role !== undefined;',
     after: '    return isOpen(account);',
     why: 'A person who has left an organisation still reads its calendar',
@@ -48,7 +51,7 @@ export const givenOutFaults: readonly Fault[] = [
   },
   {
     name: 'calendar-of-closed-account',
-    file: 'services/accounts/src/organisations/memberships.ts',
+    file: 'services/accounts/src/access/memberships.ts',
     before: '    return isOpen(account) && role !== undefined;',
     after: '    return role !== undefined;',
     why: 'The calendar of a disabled account is still served',
@@ -64,7 +67,7 @@ export const givenOutFaults: readonly Fault[] = [
   },
   {
     name: 'calendar-of-deleted-user',
-    file: 'services/tasks/src/users/eraser.ts',
+    file: 'services/tasks/src/users/erasure.ts',
     before:
       '  if (found?.feed_hash !== undefined) await store.delete(feed, { feed_hash: found.feed_hash });\n',
     after: '',
@@ -77,11 +80,14 @@ export const givenOutFaults: readonly Fault[] = [
     before: '  if (!(await isTenantActive(owner.tenantId))) throw feedNotFound();\n',
     after: '',
     why: 'The calendars of a suspended tenant are still served',
-    caughtBy: { test: 'services/tasks/test/feed.test.ts' },
+    caughtBy: {
+      test: 'apps/server/test/reset-access.test.ts',
+      name: 'of one user, or of a tenant',
+    },
   },
   {
     name: 'reset-keeps-keys',
-    file: 'services/accounts/src/recovery/password-reset.ts',
+    file: 'services/accounts/src/people/recovery/password-reset.ts',
     before: 'if (endAccess || !user.emailVerified) await endAccessOf(deps, user.userId);',
     after: 'if (!user.emailVerified) await endAccessOf(deps, user.userId);',
     why: 'Keys of a thief survive the reset that was to end all access',
@@ -89,7 +95,7 @@ export const givenOutFaults: readonly Fault[] = [
   },
   {
     name: 'reset-keeps-strangers-account',
-    file: 'services/accounts/src/recovery/password-reset.ts',
+    file: 'services/accounts/src/people/recovery/password-reset.ts',
     before: 'if (isMailed && mayBeStrangers(user)) await replaceAccount',
     after: 'if (isMailed && mayBeStrangers(user) && false) await replaceAccount',
     why: 'The owner of a mailbox continues the account that a stranger prepared',
@@ -122,7 +128,7 @@ export const givenOutFaults: readonly Fault[] = [
   },
   {
     name: 'organisation-provider-removed-meanwhile',
-    file: 'services/accounts/src/oauth/organisation-provider.ts',
+    file: 'services/accounts/src/organisations/provider.ts',
     before: "      'the settings': unchanged(settings),\n    };",
     after: '    };',
     why: 'A provider signs people in after it was removed',

@@ -51,7 +51,7 @@ export const networkFaults: readonly Fault[] = [
   },
   {
     name: 'http-streams-unlimited',
-    file: 'packages/http/src/stream-count.ts',
+    file: 'packages/http/src/events/stream-count.ts',
     before: 'if ((counts.get(caller) ?? 0) >= most)',
     after: 'if ((counts.get(caller) ?? 0) > most * 1e6)',
     why: 'One caller opens event streams without end',
@@ -59,7 +59,7 @@ export const networkFaults: readonly Fault[] = [
   },
   {
     name: 'http-streams-counted-forever',
-    file: 'packages/http/src/stream-count.ts',
+    file: 'packages/http/src/events/stream-count.ts',
     before: "signal.addEventListener('abort', () => change(caller, -1), { once: true });",
     after: "signal.addEventListener('abort', () => change(caller, 0), { once: true });",
     why: 'A caller that has closed its streams is refused new ones',
@@ -67,7 +67,7 @@ export const networkFaults: readonly Fault[] = [
   },
   {
     name: 'http-body-share-of-one',
-    file: 'packages/http/src/in-flight.ts',
+    file: 'packages/http/src/input/in-flight.ts',
     before: 'if (holder.bytes + bytes > mostOfOne)',
     after: 'if (holder.bytes + bytes > mostOfOne * 1e6)',
     why: 'One address takes all memory for bodies',
@@ -78,7 +78,7 @@ export const networkFaults: readonly Fault[] = [
   },
   {
     name: 'http-body-never-given-back',
-    file: 'packages/http/src/in-flight.ts',
+    file: 'packages/http/src/input/in-flight.ts',
     before: '          if (held) give(holder, held);\n          holder.requests -= 1;',
     after: '          holder.requests -= 1;',
     why: 'Memory of bodies counts as taken after their requests have ended',
@@ -89,7 +89,7 @@ export const networkFaults: readonly Fault[] = [
   },
   {
     name: 'http-revocation-of-last-slot',
-    file: 'packages/http/src/revocations-table.ts',
+    file: 'packages/http/src/stores/revocations-table.ts',
     before: '[now - 1, now, now + 1]',
     after: '[now]',
     why: 'A revocation just before the end of a slot is heard by nobody',
@@ -97,7 +97,7 @@ export const networkFaults: readonly Fault[] = [
   },
   {
     name: 'http-etag-of-others',
-    file: 'packages/http/src/etag.ts',
+    file: 'packages/http/src/input/etag.ts',
     before: '  if (version === undefined) throw lost();\n',
     after: '',
     why: 'An If-Match that no server has given overwrites any version',

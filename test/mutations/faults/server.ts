@@ -5,7 +5,7 @@ import type { Fault } from '../fault.ts';
 export const serverFaults: readonly Fault[] = [
   {
     name: 'http-metrics-token-any',
-    file: 'packages/http/src/system-endpoints.ts',
+    file: 'packages/http/src/serving/system-endpoints.ts',
     before: "isSame(bearerToken(header) ?? '', metrics.token)",
     after: 'bearerToken(header) !== undefined',
     why: 'Any token reads the metrics',
@@ -29,7 +29,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'http-key-abandoned-late',
-    file: 'packages/http/src/idempotency-table.ts',
+    file: 'packages/http/src/stores/idempotency-table.ts',
     before: "const options = { if: { attempt }, pattern: 'abandon keyed request' };",
     after: "const options = { pattern: 'abandon keyed request' };",
     why: 'An attempt that lost its key frees it for a third one',
@@ -37,7 +37,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'server-key-of-any-tenant',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: 'if (named === undefined || !principal.tenants.includes(named))',
     after: 'if (named === undefined)',
     why: 'A key for some tenants enters all of the account',
@@ -45,7 +45,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'http-tenant-not-entered',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: "if (tenant !== 'caller' && !isInPath(tenant)) return undefined;",
     after: "if (tenant !== 'caller') return undefined;",
     why: 'The tenant in the path is not entered',
@@ -53,7 +53,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'http-storage-not-admitted',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: "if (stores !== 'edit' && estimate !== 0)",
     after: "if (stores !== 'edit' && estimate)",
     why: 'What a request sends is taken for an edit of a full account',
@@ -61,7 +61,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'http-reaches-unchecked',
-    file: 'packages/http/src/guards.ts',
+    file: 'packages/http/src/routes/guards.ts',
     before: "auth !== 'public' || /\\{(tenant_id|accountId)\\}/.test(path)",
     after: "auth !== 'public' && path !== ''",
     why: 'Public requests reach what an account set up before it verified its address',

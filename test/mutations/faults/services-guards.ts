@@ -118,7 +118,7 @@ export const serviceGuardFaults: readonly Fault[] = [
   },
   {
     name: 'tenants-settings-raced',
-    file: 'services/tenants/src/tenants/settings.ts',
+    file: 'services/tenants/src/settings.ts',
     before: "{ if: { settings_version, status: is.not('deleted') }, pattern: 'write settings' }",
     after: "{ if: { status: is.not('deleted') }, pattern: 'write settings' }",
     why: 'Two changes of settings at once keep one',
@@ -142,7 +142,7 @@ export const serviceGuardFaults: readonly Fault[] = [
   },
   {
     name: 'inbox-erased-while-scheduled',
-    file: 'services/inbox/src/inboxes/eraser.ts',
+    file: 'services/inbox/src/inboxes/erasure.ts',
     before: "return (await forgetInPending(deps, tenantId, userId)) > 0 ? 'more' : 'done';",
     after: "return 'done';",
     why: 'A message that waits for its time brings an erased user back',

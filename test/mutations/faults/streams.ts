@@ -3,9 +3,9 @@ import type { Fault } from '../fault.ts';
 // Leases of shards, checkpoints, order, dead letters, effects that happen once.
 
 const adversary = { test: 'packages/streams/test/adversary.test.ts', seeds: [1, 2] } as const;
-const workStore = 'packages/streams/src/work-store.ts';
-const handlePage = 'packages/streams/src/handle-page.ts';
-const shardTask = 'packages/streams/src/shard-task.ts';
+const workStore = 'packages/streams/src/work/work-store.ts';
+const handlePage = 'packages/streams/src/work/handle-page.ts';
+const shardTask = 'packages/streams/src/work/shard-task.ts';
 
 export const streamFaults: readonly Fault[] = [
   {
@@ -93,7 +93,7 @@ export const streamFaults: readonly Fault[] = [
   },
   {
     name: 'streams-marker-not-asked',
-    file: 'packages/streams/src/once-per-event.ts',
+    file: 'packages/streams/src/consumers/once-per-event.ts',
     before: '{ consumer, event_id, ...times }, { ifAbsent: true })',
     after: '{ consumer, event_id, ...times })',
     why: 'An effect that is made once for each event is made for each delivery of it',
@@ -102,15 +102,15 @@ export const streamFaults: readonly Fault[] = [
   },
   {
     name: 'streams-child-before-parent',
-    file: 'packages/streams/src/shard-plan.ts',
+    file: 'packages/streams/src/work/shard-plan.ts',
     before: '!isOver(key) && parents.every(isOver)',
     after: '!isOver(key)',
     why: 'A shard is read before the one that it continues',
-    caughtBy: { test: 'packages/streams/src/shard-plan.test.ts' },
+    caughtBy: { test: 'packages/streams/src/work/shard-plan.test.ts' },
   },
   {
     name: 'streams-repeated-in-a-page',
-    file: 'packages/streams/src/sequence.ts',
+    file: 'packages/streams/src/source/sequence.ts',
     before: 'if (latest !== undefined && !isAfter(sequence, latest)) return false;',
     after: 'if (through !== undefined && !isAfter(sequence, through)) return false;',
     why: 'A record that a page has twice has its effect twice',
@@ -118,7 +118,7 @@ export const streamFaults: readonly Fault[] = [
   },
   {
     name: 'streams-repeated-from-before',
-    file: 'packages/streams/src/sequence.ts',
+    file: 'packages/streams/src/source/sequence.ts',
     before: 'let latest = through;',
     after: "let latest = '';",
     why: 'Records before the position are handled again',

@@ -8,7 +8,7 @@ const contract = { test: 'packages/table/test/contract.test.ts' };
 export const tableFaults: readonly Fault[] = [
   {
     name: 'table-addition-token-anew',
-    file: 'packages/table/src/single-write.ts',
+    file: 'packages/table/src/writes/single-write.ts',
     before: "await send(session, 'write', pattern, input, transactWrite, { mayRepeat: true });",
     after:
       "await send(session, 'write', pattern, input, one => transactWrite({ ...one, ClientRequestToken: tokenFor(session) }), { mayRepeat: true });",
@@ -18,7 +18,7 @@ export const tableFaults: readonly Fault[] = [
   },
   {
     name: 'table-transaction-token-anew',
-    file: 'packages/table/src/transaction.ts',
+    file: 'packages/table/src/writes/transaction.ts',
     before: 'const transactWrite = failingFirst(failure, session.client.transactWrite);',
     after:
       'const sent = failingFirst(failure, session.client.transactWrite); const transactWrite: typeof sent = one => sent({ ...one, ...(token !== undefined && { ClientRequestToken: tokenFor(session) }) });',
@@ -27,7 +27,7 @@ export const tableFaults: readonly Fault[] = [
   },
   {
     name: 'table-addition-without-token',
-    file: 'packages/table/src/repeated-write.ts',
+    file: 'packages/table/src/writes/repeated-write.ts',
     before:
       "  Object.keys(append).length > 0 || Object.values(add).some(value => typeof value === 'number');",
     after: "  Object.keys(append).length > 0 && Object.values(add).some(value => typeof value === 'string');",
@@ -36,7 +36,7 @@ export const tableFaults: readonly Fault[] = [
   },
   {
     name: 'table-refusal-always-own',
-    file: 'packages/table/src/single-write.ts',
+    file: 'packages/table/src/writes/single-write.ts',
     before: 'if (isUncertain && isRefused && isOwn(stored)) return',
     after: 'if (isRefused) return',
     why: "Every refusal is taken for the result of an earlier attempt of one's own",
@@ -45,7 +45,7 @@ export const tableFaults: readonly Fault[] = [
   },
   {
     name: 'table-refusal-never-own',
-    file: 'packages/table/src/single-write.ts',
+    file: 'packages/table/src/writes/single-write.ts',
     before: 'if (isUncertain && isRefused && isOwn(stored)) return',
     after: 'if (isUncertain && isRefused && !isOwn(stored)) return',
     why: "A write that was made is reported as refused, and another one's as made",
@@ -53,7 +53,7 @@ export const tableFaults: readonly Fault[] = [
   },
   {
     name: 'table-own-result-of-any-version',
-    file: 'packages/table/src/repeated-write.ts',
+    file: 'packages/table/src/writes/repeated-write.ts',
     before: 'if (ifVersion !== undefined && stored[entity.version!] !== ifVersion + 1) return false;',
     after: '',
     why: "After a lost request, a newer version of somebody else counts as one's own",
@@ -61,7 +61,7 @@ export const tableFaults: readonly Fault[] = [
   },
   {
     name: 'table-throttling-not-retried',
-    file: 'packages/table/src/retry.ts',
+    file: 'packages/table/src/client/retry.ts',
     before: "  'ThrottlingException',\n",
     after: '',
     why: 'A throttled request fails at once',
@@ -69,7 +69,7 @@ export const tableFaults: readonly Fault[] = [
   },
   {
     name: 'table-limit-without-guard',
-    file: 'packages/table/src/create-within.ts',
+    file: 'packages/table/src/store/create-within.ts',
     before:
       'const guard = last ? { ifVersion: (last as { version: number }).version } : { ifAbsent: true as const };',
     after: 'const guard = {};',
@@ -79,7 +79,7 @@ export const tableFaults: readonly Fault[] = [
   },
   {
     name: 'table-unprocessed-writes-dropped',
-    file: 'packages/table/src/batch.ts',
+    file: 'packages/table/src/store/batch.ts',
     before: 'left = answer.UnprocessedItems ?? {};',
     after: 'left = {};',
     why: 'What DynamoDB returns of a batch as not written is lost',
@@ -87,7 +87,7 @@ export const tableFaults: readonly Fault[] = [
   },
   {
     name: 'table-expired-items-shown',
-    file: 'packages/table/src/item.ts',
+    file: 'packages/table/src/design/item.ts',
     before: "return typeof ttl === 'number' && ttl * 1000 <= nowMs;",
     after: "return typeof ttl === 'number' && nowMs < 0;",
     why: 'Items are read for days after they have expired, until DynamoDB removes them',
@@ -95,7 +95,7 @@ export const tableFaults: readonly Fault[] = [
   },
   {
     name: 'table-cursor-for-any-list',
-    file: 'packages/table/src/cursor.ts',
+    file: 'packages/table/src/client/cursor.ts',
     before: 'const contextOf = (bound: readonly unknown[]): string => JSON.stringify(bound, plainSets);',
     after:
       'const contextOf = (bound: readonly unknown[]): string => JSON.stringify(bound.slice(bound.length), plainSets);',

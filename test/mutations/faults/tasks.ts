@@ -50,7 +50,7 @@ export const taskFaults: readonly Fault[] = [
   },
   {
     name: 'tasks-repeated-twice',
-    file: `${src}/schedule/next-occurrence.ts`,
+    file: `${src}/edit/next-occurrence.ts`,
     before: '    recurrence: undefined,\n    parent_id: undefined,',
     after: '    parent_id: undefined,',
     why: 'A recurring task that is completed, opened and completed again repeats twice',
@@ -58,7 +58,7 @@ export const taskFaults: readonly Fault[] = [
   },
   {
     name: 'tasks-repeated-in-the-past',
-    file: `${src}/schedule/next-occurrence.ts`,
+    file: `${src}/edit/next-occurrence.ts`,
     before: 'due_date > today ? due_date : today);',
     after: 'due_date);',
     why: 'A recurring task that was overdue is due in the past again',
@@ -123,10 +123,10 @@ export const taskFaults: readonly Fault[] = [
   },
   {
     name: 'tasks-of-another-owner',
-    file: `${src}/users/owner.ts`,
+    file: `${src}/owner.ts`,
     before: '`${encode(owner.tenantId)}:${encode(owner.userId)}`',
     after: '`${owner.tenantId}:${owner.userId}`',
     why: 'Users of two tenants can have the same tasks',
-    caughtBy: { test: `${src}/users/owner.test.ts` },
+    caughtBy: { test: `${src}/owner.test.ts` },
   },
 ];

@@ -1,7 +1,7 @@
 import { useLocalStorage } from '@mantine/hooks';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { complain } from '../components/complaint.ts';
-import { offerUndo } from '../components/undo.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { offerUndo } from '../components/feedback/undo.tsx';
+import { useAction } from './actions.ts';
 import { client } from './api.ts';
 import { useOrganisation } from './organisation.ts';
 
@@ -29,16 +29,12 @@ export function useSaved(kind: SavedKind) {
   const shared = data ?? [];
   const [local, setLocal] = useLocal(kind);
   const refresh = () => queries.invalidateQueries({ queryKey });
-  const save = useMutation({
-    mutationFn: ({ name, text }: Kept) => client.accounts.save({ kind, name, body: { text } }),
+  const save = useAction(({ name, text }: Kept) => client.accounts.save({ kind, name, body: { text } }), {
     onSettled: refresh,
-    onError: complain,
   });
-  const remove = useMutation({
-    mutationFn: ({ name }: Kept) => client.accounts.removeSaved({ kind, name }),
+  const remove = useAction(({ name }: Kept) => client.accounts.removeSaved({ kind, name }), {
     onSuccess: (_, kept) => offerUndo(`${kept.name} is deleted.`, () => save.mutate(kept)),
     onSettled: refresh,
-    onError: complain,
   });
   const dropLocal = (name: string) => setLocal(before => before.filter(one => one.name !== name));
   const removeLocal = ({ name }: Kept) => {
@@ -46,8 +42,8 @@ export function useSaved(kind: SavedKind) {
     offerUndo(`${name} is deleted.`, () => setLocal(local));
   };
   // One by one, removing each after it is stored, so that a failure can be retried.
-  const share = useMutation({
-    mutationFn: async () => {
+  const share = useAction(
+    async () => {
       const taken = new Map(shared.map(one => [one.name, one.text]));
       for (const { name, value } of local) {
         const text = earlier[kind].textOf(value);
@@ -57,9 +53,8 @@ export function useSaved(kind: SavedKind) {
         dropLocal(name);
       }
     },
-    onSettled: refresh,
-    onError: complain,
-  });
+    { onSettled: refresh },
+  );
   return {
     shared,
     isLoading: isPending,

@@ -1,22 +1,17 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
-import { fieldComplaints } from '../components/complaint.ts';
-import { Failure } from '../components/failure.tsx';
+import { fieldComplaints } from '../components/feedback/complaint.ts';
+import { Failure } from '../components/feedback/failure.tsx';
+import { submitHandler } from '../components/submit-handler.ts';
+import { useSubmit } from '../queries/actions.ts';
 import { client, session } from '../queries/api.ts';
 
 export default function NewOrganisation({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const make = useMutation({
-    mutationFn: async (name: string) => {
-      const { data } = await client.accounts.createOrganisation({ body: { name } });
-      await session.switchTo(data.accountId);
-    },
+  const make = useSubmit(async (name: string) => {
+    const { data } = await client.accounts.createOrganisation({ body: { name } });
+    await session.switchTo(data.accountId);
   });
   const complaint = fieldComplaints(make.error).name;
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    make.mutate(String(new FormData(event.currentTarget).get('name') ?? ''));
-  };
+  const submit = submitHandler(text => make.mutate(text('name')));
   return (
     <Modal opened={isOpen} onClose={onClose} title="New organisation">
       <form onSubmit={submit}>

@@ -1,10 +1,9 @@
 import { Button, Menu, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconBuilding, IconCheck, IconPlus, IconSelector, IconUsers } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Suspense } from 'react';
-import { complain } from '../components/complaint.ts';
+import { useAction } from '../queries/actions.ts';
 import { session } from '../queries/api.ts';
 import { useOrganisations } from '../queries/organisation.ts';
 import { lateComponent } from './late-module.tsx';
@@ -18,10 +17,7 @@ export function OrganisationSwitcher({ onLeave }: { onLeave?: () => void }) {
   const [isMaking, { open, close }] = useDisclosure(false);
   const isNewWanted = useWasTrue(isMaking);
   const current = organisations.find(one => one.isCurrent);
-  const go = useMutation({
-    mutationFn: (accountId: string) => session.switchTo(accountId),
-    onError: complain,
-  });
+  const go = useAction((accountId: string) => session.switchTo(accountId));
   const navigate = useNavigate();
   const showMembers = () => {
     onLeave?.();

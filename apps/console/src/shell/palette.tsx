@@ -5,7 +5,7 @@ import { IconSearch } from '@tabler/icons-react';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import { complain } from '../components/complaint.ts';
+import { complain } from '../components/feedback/complaint.ts';
 import { inboxesQuery } from '../pages/inbox/queries.ts';
 import { client } from '../queries/api.ts';
 import { type OperationId, useMay } from '../queries/permissions.ts';

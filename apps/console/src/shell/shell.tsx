@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconLogout, IconSearch } from '@tabler/icons-react';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { complain } from '../components/complaint.ts';
+import { complain } from '../components/feedback/complaint.ts';
 import { session } from '../queries/api.ts';
 import { usePermissions } from '../queries/permissions.ts';
 import { EnvironmentBadge, HelpMenu, PersonMenu } from './header-menus.tsx';

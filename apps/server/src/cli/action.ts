@@ -1,50 +1,73 @@
 import type { CAC, Command } from 'cac';
 import { UsageError } from '../config/errors.ts';
 
+// What each command is, as data: help, completion and the types of its flags are made of it.
+
+type Options = Readonly<Record<`--${string}`, string>>;
+type Camel<Text extends string> = Text extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Text;
+type FlagOf<Option> = Option extends `--${infer Name} ${string}`
+  ? Camel<Name>
+  : Option extends `--${infer Name}`
+    ? Camel<Name>
+    : never;
+
+/** The flags that a command with these options gives to its actions. */
+export type FlagsOf<Declared> = { [Option in keyof Declared as FlagOf<Option>]?: unknown };
+
 type Action<Flags> = (flags: Flags, id: string | undefined) => Promise<void>;
+type Actions<Name extends string, Flags> = Readonly<Record<Name, Action<Flags>>>;
 
-const described = new WeakMap<Command, Readonly<Record<string, string>>>();
+type Definition<Name extends string, Declared extends Options> = {
+  title: string;
+  actions: Readonly<Record<Name, string>>; // a line of help for each
+  options: Declared;
+  examples: readonly string[];
+  // By which a monitor learns what is wrong. 1 is an error of any command.
+  exitCodes?: Readonly<Record<number, string>>;
+  usual?: NoInfer<Name>; // the action where none is given
+  // Loaded late, so that help and errors appear at once.
+  load(): Promise<{ actions: Actions<NoInfer<Name>, FlagsOf<NoInfer<Declared>>> }>;
+};
 
-// A command whose second word is the action, like `list` in `stak keys list`, with a line of help for each.
-export function declareActions<Name extends string>(
-  cli: CAC,
-  usage: string,
-  what: string,
-  actions: Readonly<Record<Name, string>>,
-): Command {
-  const command = cli.command(usage, `${what}: ${Object.keys(actions).join(', ')}`);
-  described.set(command, actions);
-  return command;
-}
+type Texts = { actions: Readonly<Record<string, string>>; exitCodes?: Readonly<Record<number, string>> };
+const texts = new WeakMap<Command, Texts>();
+export const actionsOf = (command: Command): Texts['actions'] | undefined => texts.get(command)?.actions;
+export const exitCodesOf = (command: Command): Texts['exitCodes'] => texts.get(command)?.exitCodes;
 
-export const actionsOf = (command: Command): Readonly<Record<string, string>> | undefined =>
-  described.get(command);
+/** A command whose second word is the action, like `list` in `stak keys list`. */
+export const defineCommand =
+  <Name extends string, Declared extends Options>(
+    usage: string,
+    { title, actions, options, examples, exitCodes, usual, load }: Definition<Name, Declared>,
+  ) =>
+  (cli: CAC): void => {
+    const names = Object.keys(actions);
+    const command = cli.command(usage, `${title}: ${names.join(', ')}`);
+    for (const [option, text] of Object.entries(options)) command.option(option, text);
+    for (const example of examples) command.example(example);
+    texts.set(command, { actions, ...(exitCodes && { exitCodes }) });
+    command.action(async (name: string = usual ?? '', ...rest: unknown[]) => {
+      if (!Object.hasOwn(actions, name))
+        throw new UsageError(
+          `stak ${command.name} knows ${names.join(', ')}, not ${JSON.stringify(name)}; see stak ${command.name} --help`,
+        );
+      const flags = rest.pop() as FlagsOf<Declared>;
+      await (await load()).actions[name as Name](flags, rest[0] as string | undefined);
+    });
+  };
 
-const exitCodes = new WeakMap<Command, Readonly<Record<number, string>>>();
+export const serverOption = {
+  '--url <url>': 'The server (default: that of this folder, or the last one signed in to)',
+} as const;
 
-// The exit codes of a command by which a monitor learns what is wrong, shown in its help. 1 is an error of any command.
-export function declareExitCodes(command: Command, codes: Readonly<Record<number, string>>): Command {
-  exitCodes.set(command, codes);
-  return command;
-}
-
-export const exitCodesOf = (command: Command): Readonly<Record<number, string>> | undefined =>
-  exitCodes.get(command);
-
-export async function runAction<Flags>(
-  command: string,
-  actions: Readonly<Record<string, Action<Flags>>>,
-  name: string,
-  flags: Flags,
-  id?: string,
-): Promise<void> {
-  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-  if (!action)
-    throw new UsageError(
-      `stak ${command} knows ${Object.keys(actions).join(', ')}, not ${JSON.stringify(name)}; see stak ${command} --help`,
-    );
-  await action(flags, id);
-}
+export const storeOptions = {
+  '--path <folder>': 'The folder of the embedded engine (default: ./data)',
+  '--endpoint <url>': 'A DynamoDB endpoint to use instead of a folder',
+  '--region <region>': 'The AWS region to use instead of a folder',
+  '--prefix <text>': 'The prefix of table names (default: STAK_TABLE_PREFIX)',
+} as const;
 
 // What a command needs to call a server. Loaded late, so that help and errors appear at once.
 export const loadConnection = async () => ({

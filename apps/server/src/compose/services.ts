@@ -78,6 +78,7 @@ export type ComposeDeps = {
     | 'dueShards'
   >;
   passwordCost?: AccountsDeps['passwordCost'];
+  outbound?: Outbound; // instead of the network
   system: Pick<SystemDeps, 'source' | 'ledger' | 'workers'>;
   // Without it, nothing is captured. With `wake`, a separate thread captures and maintains it.
   lake?: Pick<LakeDeps, 'objects' | 'scratch' | 'client' | 'source'> & { wake?(): void };
@@ -119,8 +120,9 @@ type Uses<Name extends keyof OpenServices> = Pick<OpenServices, Name>;
 // is used when that is called, not when it is created.
 export function openServices(deps: ComposeDeps): OpenServices {
   const { cursors, config, log } = deps;
-  const outbound = createOutbound({ allow: config.outboundAllow });
-  const mcpOutbound = createOutbound({ allow: config.outboundAllow, maxResponseBytes: 1024 * 1024 });
+  const outbound = deps.outbound ?? createOutbound({ allow: config.outboundAllow });
+  const mcpOutbound =
+    deps.outbound ?? createOutbound({ allow: config.outboundAllow, maxResponseBytes: 1024 * 1024 });
   const inbox = createInbox({ ...baseOf(deps), cursors });
   const hasRoom = (accountId: string, bytes: number) => storage.hasRoom(accountId, bytes);
 

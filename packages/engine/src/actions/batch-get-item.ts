@@ -8,6 +8,7 @@ import {
 } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
 import type { Projection } from '../expressions/projection.ts';
+import { readItem } from '../items/read-item.ts';
 import * as limits from '../limits.ts';
 import { reportRead } from '../partition-usage.ts';
 import { itemKey } from '../storage/keys.ts';
@@ -22,7 +23,6 @@ import { checkKey } from '../validation/keys.ts';
 import { nameInArn } from '../validation/table-name.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { bindProjectionOf } from './projection.ts';
-import { readItem } from './read-item.ts';
 
 type TableRequest = {
   table: Table;

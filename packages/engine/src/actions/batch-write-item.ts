@@ -1,5 +1,6 @@
 import { addUsage, consumedCapacity, noUsage, writeUsage } from '../capacity.ts';
 import type { Context, View } from '../context.ts';
+import { applyDecision, decide, type Outcome, type Plan, planDelete, planPut } from '../items/write-plan.ts';
 import type { Tx } from '../storage/committer.ts';
 import {
   type BatchWriteItemInput,
@@ -11,7 +12,6 @@ import { checkBatchItemKeys } from '../validation/keys.ts';
 import { nameInArn } from '../validation/table-name.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { type ItemCollectionMetrics, itemCollectionMetrics } from './item-collection.ts';
-import { applyDecision, decide, type Outcome, type Plan, planDelete, planPut } from './write-plan.ts';
 
 // The requests of one call share a transaction, so all of them are stored or none. DynamoDB does not guarantee this,
 // and callers must not rely on it.

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
-import { validationError } from '../errors.ts';
+import { resourceInUse, validationError } from '../errors.ts';
+import { vectorsOf } from '../storage/table.ts';
 import { keepStreamsOf } from '../streams/lifecycle.ts';
 import { describe, type TableDescription } from '../tables/description.ts';
 import { knownTable } from '../tables/known-table.ts';
@@ -17,6 +18,12 @@ export async function deleteTable(
     if (table.deletionProtection) {
       throw validationError(
         'Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.',
+      );
+    }
+    if (vectorsOf(table).some(({ status }) => status === 'CREATING')) {
+      throw resourceInUse(
+        'Attempt to change a resource which is still in use: Cannot delete table while indexes are being created, ' +
+          'updated, or deleted.',
       );
     }
     const last = describe(context, table, 'DELETING');

@@ -1,13 +1,13 @@
 import { writeUsage } from '../capacity.ts';
 import { beginRead, type Context, submitOnTable, type View } from '../context.ts';
 import { validationError } from '../errors.ts';
+import { applyDecision, decide } from '../items/write-plan.ts';
 import { type BoundSelect, type BoundWrite, bindStatement } from '../partiql/binding.ts';
 import { decodeToken, encodeToken, foreignToken } from '../partiql/next-token.ts';
 import { selectItems } from '../partiql/select.ts';
 import { planWrite, returnedItem } from '../partiql/write.ts';
 import { type ExecuteStatementInput, validateExecuteStatement } from '../validation/statements.ts';
 import { capacityOf } from './response.ts';
-import { applyDecision, decide } from './write-plan.ts';
 
 export function executeStatement<T>(context: Context, input: ExecuteStatementInput, view: View<T>) {
   validateExecuteStatement(input);

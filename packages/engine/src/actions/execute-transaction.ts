@@ -1,6 +1,7 @@
 import { addUsage, consumedCapacity, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
 import { DynamoError, validationError } from '../errors.ts';
+import { readItem } from '../items/read-item.ts';
 import { type Bound, type BoundSelect, type BoundWrite, bindStatement } from '../partiql/binding.ts';
 import { pinKey, pinSingleRead } from '../partiql/key-tests.ts';
 import { columnView } from '../partiql/select.ts';
@@ -13,7 +14,6 @@ import { type ExecuteTransactionInput, validateExecuteTransaction } from '../val
 import { checkTransactionSize } from '../validation/transaction-size.ts';
 import { type Item, newItem } from '../values/attribute-value.ts';
 import { answerOnce } from './client-token.ts';
-import { readItem } from './read-item.ts';
 import {
   replayCapacity,
   type BoundWrite as TransactWrite,

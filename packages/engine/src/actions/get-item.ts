@@ -1,11 +1,11 @@
 import { type ConsumedCapacity, readUnits, readUsage } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
+import { readItem } from '../items/read-item.ts';
 import { reportRead } from '../partition-usage.ts';
 import { itemKey } from '../storage/keys.ts';
 import { type GetItemInput, validateGetItem } from '../validation/get-item.ts';
 import { checkKey } from '../validation/keys.ts';
 import { bindProjectionOf } from './projection.ts';
-import { readItem } from './read-item.ts';
 import { capacityOf } from './response.ts';
 
 export function getItem<T>(context: Context, input: GetItemInput, view: View<T>) {

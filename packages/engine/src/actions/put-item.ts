@@ -1,11 +1,11 @@
 import { writeUsage } from '../capacity.ts';
 import { type Context, submitOnTable, type View } from '../context.ts';
+import { applyDecision, decide, planPut } from '../items/write-plan.ts';
 import { inEnvelope } from '../validation/envelope.ts';
 import { type PutItemInput, validatePutItem } from '../validation/put-item.ts';
 import { bindGuard } from './guard.ts';
 import { itemCollectionMetrics } from './item-collection.ts';
 import { capacityOf } from './response.ts';
-import { applyDecision, decide, planPut } from './write-plan.ts';
 
 export async function putItem<T>(context: Context, input: PutItemInput, view: View<T>) {
   validatePutItem(input);

@@ -4,15 +4,15 @@ import type { Condition } from '../expressions/condition.ts';
 import { bindKeyCondition, checkKeyCondition, resolveKeyCondition } from '../expressions/key-condition.ts';
 import { keyConditionFromConditions } from '../expressions/legacy.ts';
 import { assertAllUsed } from '../expressions/scope.ts';
+import { readPage } from '../items/page.ts';
+import { findIndex, pageUsage, resumeAfter, visibleThrough } from '../items/read-request.ts';
 import { reportPage } from '../partition-usage.ts';
 import { indexRange, itemRange } from '../storage/keys.ts';
 import type { KeySchema } from '../storage/table.ts';
 import { checkKeyBounds, checkQueriedKeys, isKeyOf } from '../validation/keys.ts';
 import { type QueryInput, validateQuery } from '../validation/query.ts';
 import { checkStartKey } from '../validation/start-key.ts';
-import { readPage } from './page.ts';
 import { bindReadExpressions } from './read-expressions.ts';
-import { findIndex, pageUsage, resumeAfter, visibleThrough } from './read-request.ts';
 import { pageResponse } from './response.ts';
 
 export function query<T>(context: Context, input: QueryInput, view: View<T>) {
@@ -20,7 +20,7 @@ export function query<T>(context: Context, input: QueryInput, view: View<T>) {
   const { keyCondition, filter, projection } = bindQuery(input);
   beginRead(context, input.ConsistentRead);
   const table = context.catalog.get(input.TableName);
-  const index = findIndex(table, input);
+  const index = findIndex(table, input, 'Query');
   if (input.ExclusiveStartKey) checkStartKey(table, index, input.ExclusiveStartKey);
   const keys = (index ?? table).keys;
   const key = resolveKeyCondition(keyCondition, keys);

@@ -1,6 +1,6 @@
 import { type CapacityMode, type ConsumedCapacity, consumedCapacity, type Usage } from '../capacity.ts';
 import type { View } from '../context.ts';
-import type { Page } from './page.ts';
+import type { Page } from '../items/page.ts';
 
 type CapacityInput = { TableName: string; ReturnConsumedCapacity?: CapacityMode };
 

@@ -1,14 +1,14 @@
 import { beginRead, type Context, type View } from '../context.ts';
 import { validationError } from '../errors.ts';
 import { assertAllUsed } from '../expressions/scope.ts';
+import { type Page, type PageRequest, readPage, readSegment } from '../items/page.ts';
+import { findIndex, pageUsage, resumeAfter, visibleThrough } from '../items/read-request.ts';
 import { head, itemKey, partitionHash, prefixRange, space } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
 import { type ScanInput, validateScan } from '../validation/scan.ts';
 import { checkStartKey } from '../validation/start-key.ts';
 import type { Item } from '../values/attribute-value.ts';
-import { type Page, type PageRequest, readPage, readSegment } from './page.ts';
 import { bindReadExpressions } from './read-expressions.ts';
-import { findIndex, pageUsage, resumeAfter, visibleThrough } from './read-request.ts';
 import { pageResponse } from './response.ts';
 
 export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
@@ -17,7 +17,7 @@ export function scan<T>(context: Context, input: ScanInput, view: View<T>) {
   assertAllUsed(scope);
   beginRead(context, input.ConsistentRead);
   const table = context.catalog.get(input.TableName);
-  const index = findIndex(table, input);
+  const index = findIndex(table, input, 'Scan');
   if (input.ExclusiveStartKey) checkStartKey(table, index, input.ExclusiveStartKey);
   const owns = segmentOf(input);
   if (owns && input.ExclusiveStartKey) checkSegment(input, table, input.ExclusiveStartKey, owns);

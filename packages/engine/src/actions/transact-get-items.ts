@@ -1,5 +1,6 @@
 import { addUsage, consumedCapacity, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
+import { readItem } from '../items/read-item.ts';
 import { reportRead } from '../partition-usage.ts';
 import { itemKey } from '../storage/keys.ts';
 import { checkTransactionDuplicates } from '../validation/duplicates.ts';
@@ -7,7 +8,6 @@ import { checkKey } from '../validation/keys.ts';
 import { type TransactGetItemsInput, validateTransactGetItems } from '../validation/transact-get-items.ts';
 import { checkTransactionSize } from '../validation/transaction-size.ts';
 import { bindProjectionOf } from './projection.ts';
-import { readItem } from './read-item.ts';
 import { assertAllSucceeded, attempt } from './transaction.ts';
 
 // All reads happen in one turn of the event loop, from one snapshot.

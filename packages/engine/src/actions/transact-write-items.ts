@@ -13,6 +13,17 @@ import {
 import type { Context, View } from '../context.ts';
 import { assertAllUsed, createScope } from '../expressions/scope.ts';
 import { bindUpdate, type Update } from '../expressions/update.ts';
+import {
+  applyDecision,
+  decide,
+  type Guard,
+  type Outcome,
+  type Plan,
+  planCheck,
+  planDelete,
+  planPut,
+  planUpdate,
+} from '../items/write-plan.ts';
 import { decodeSize } from '../storage/codec.ts';
 import { itemKey } from '../storage/keys.ts';
 import { checkTransactionDuplicates } from '../validation/duplicates.ts';
@@ -26,17 +37,6 @@ import { answerOnce } from './client-token.ts';
 import { guardIn } from './guard.ts';
 import { type ItemCollectionMetrics, itemCollectionMetrics } from './item-collection.ts';
 import { assertAllSucceeded, attempt } from './transaction.ts';
-import {
-  applyDecision,
-  decide,
-  type Guard,
-  type Outcome,
-  type Plan,
-  planCheck,
-  planDelete,
-  planPut,
-  planUpdate,
-} from './write-plan.ts';
 
 type Decision = { plan: Plan; outcome: Outcome };
 export type BoundWrite = { tableName: string; target: Item; plan(table: Plan['table']): Plan };

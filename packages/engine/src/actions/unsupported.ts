@@ -2,8 +2,8 @@ import type { Context } from '../context.ts';
 import { DynamoError, resourceNotFound, validationError } from '../errors.ts';
 import * as unsupported from '../validation/unsupported.ts';
 
-// The engine has one region, no bulk operations and no vector indexes. Requests for bulk operations, vector searches or
-// global tables get DynamoDB's error for a missing resource, which callers can handle; lists are empty.
+// The engine has one region and no bulk operations. Requests for bulk operations or global tables get DynamoDB's error for a
+// missing resource, which callers can handle; lists are empty.
 
 const listOf = (name: string, validate: (input: unknown) => void) => (_: Context, input: object) => {
   validate(input);
@@ -22,13 +22,6 @@ export function startBulkPutItems(context: Context, input: unsupported.StartBulk
 export function findBulkOperation(_: Context, input: unsupported.BulkOperationInput): never {
   unsupported.validateBulkOperation(input);
   throw resourceNotFound(`Requested resource not found: Bulk operation: ${input.BulkOperationArn}`);
-}
-
-// No table has a vector index.
-export function searchVectors(context: Context, input: unsupported.SearchVectorsInput): never {
-  unsupported.validateSearchVectors(input);
-  context.catalog.get(input.TableName);
-  throw validationError(`The table does not have the specified index: ${input.IndexName}`);
 }
 
 // CreateGlobalTable and UpdateGlobalTable, of the version that AWS has deprecated.

@@ -4,13 +4,13 @@ import { updateFromAttributeUpdates } from '../expressions/legacy.ts';
 import { assertAllUsed, createScope } from '../expressions/scope.ts';
 import { bindUpdate, emptyUpdate, type Update } from '../expressions/update.ts';
 import { projectTouched } from '../expressions/update-application.ts';
+import { applyDecision, decide, type Outcome, planUpdate } from '../items/write-plan.ts';
 import { inEnvelope } from '../validation/envelope.ts';
 import { type UpdateItemInput, validateUpdateItem } from '../validation/update-item.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { guardIn } from './guard.ts';
 import { itemCollectionMetrics } from './item-collection.ts';
 import { capacityOf } from './response.ts';
-import { applyDecision, decide, type Outcome, planUpdate } from './write-plan.ts';
 
 export async function updateItem<T>(context: Context, input: UpdateItemInput, view: View<T>) {
   validateUpdateItem(input);

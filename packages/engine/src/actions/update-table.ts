@@ -8,6 +8,7 @@ import { updateIndexes } from '../tables/index-changes.ts';
 import { knownTable } from '../tables/known-table.ts';
 import { maintainTable } from '../tables/maintenance.ts';
 import { checkStreamChange, updateSettings } from '../tables/settings.ts';
+import { updateVectorIndexes } from '../tables/vector-indexes.ts';
 import { checkTableUpdate, type UpdateTableInput, validateUpdateTable } from '../validation/update-table.ts';
 
 export async function updateTable(
@@ -22,12 +23,13 @@ export async function updateTable(
     const next = withIds(context.store, tx, newId => ({
       ...updateSettings(current, input, context.now()),
       indexes: updateIndexes(current, input, context.now(), newId),
+      ...updateVectorIndexes(current, input, newId),
       streams: updateStreams(context, tx, current, input.StreamSpecification, newId),
     }));
     context.catalog.save(tx, next);
     return next;
   });
-  if (input.GlobalSecondaryIndexUpdates) maintainTable(context, table);
+  if (input.GlobalSecondaryIndexUpdates ?? input.VectorIndexUpdates) maintainTable(context, table);
   return { TableDescription: describe(context, table, 'UPDATING') };
 }
 

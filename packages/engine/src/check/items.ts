@@ -5,6 +5,7 @@ import { expiryOf, projectedSize } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { itemSize } from '../values/size.ts';
 import { attempt, type Check } from './findings.ts';
+import { checkVectorsOf } from './vectors.ts';
 
 const noBytes = Buffer.alloc(0);
 
@@ -24,6 +25,7 @@ export function checkItem(check: Check, table: Table, key: Buffer, bytes: Buffer
   for (const index of table.indexes) {
     if (index.status !== 'DELETING') checkIndexed(check, table, index, key, { item, size });
   }
+  checkVectorsOf(check, table, key, { item, size }, (id, bytes) => count(check, id, bytes));
   if (table.ttl?.status === 'ENABLED') checkExpiry(check, table, table.ttl.attribute, key, item);
 }
 

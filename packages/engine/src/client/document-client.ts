@@ -26,6 +26,7 @@ const documentOperations: Record<string, Operation> = {
   DeleteCommand: 'DeleteItem',
   QueryCommand: 'Query',
   ScanCommand: 'Scan',
+  SearchVectorsCommand: 'SearchVectors',
   BatchGetCommand: 'BatchGetItem',
   BatchWriteCommand: 'BatchWriteItem',
   TransactGetCommand: 'TransactGetItems',

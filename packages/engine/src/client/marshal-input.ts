@@ -1,5 +1,5 @@
-import { inputShapes } from '../http/shapes.ts';
 import { encodePlain } from '../storage/plain-item.ts';
+import { inputShapes } from '../validation/input-shapes.ts';
 import type { Operation } from '../validation/operations.ts';
 import type { Shape } from '../validation/shape.ts';
 import { encoded } from '../values/attribute-value.ts';

@@ -4,6 +4,7 @@ export type ExpressionKind =
   | 'ConditionExpression'
   | 'FilterExpression'
   | 'KeyConditionExpression'
+  | 'SearchConditionExpression'
   | 'UpdateExpression'
   | 'ProjectionExpression';
 

@@ -27,7 +27,7 @@ export type Condition = { test: Test; paths: Path[] };
 type Binder = { kind: ExpressionKind; scope: Scope; paths: Path[] };
 
 export function bindCondition(
-  kind: 'ConditionExpression' | 'FilterExpression' | 'KeyConditionExpression',
+  kind: Exclude<ExpressionKind, 'UpdateExpression' | 'ProjectionExpression'>,
   source: string,
   scope: Scope,
 ): Condition {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { DynamoError } from '../errors.ts';
+import { deserialize } from '../validation/deserialize.ts';
 import { packBody, unpackBody } from './compression.ts';
 import { type Origins, pageHeaders, preflightHeaders, refusePage } from './cors.ts';
-import { deserialize } from './deserialize.ts';
 import { type ErrorLog, toWireError } from './errors.ts';
 import { json10, parseJson, readMediaType, readOperation, requireSignature } from './protocol.ts';
 import { serialize } from './serialize.ts';

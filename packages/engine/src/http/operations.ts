@@ -1,4 +1,4 @@
-import { inputShapes } from './shapes.ts';
+import { inputShapes } from '../validation/input-shapes.ts';
 
 // On AWS, DynamoDB Streams is a separate service, with its own target and client.
 const streams = new Set(['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams']);

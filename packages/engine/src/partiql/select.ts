@@ -1,22 +1,16 @@
-import { type Page, type PageRequest, readPage } from '../actions/page.ts';
-import { readItem } from '../actions/read-item.ts';
-import {
-  findIndex,
-  pageUsage,
-  resumeAfter,
-  type Visibility,
-  visibleThrough,
-} from '../actions/read-request.ts';
 import { addUsage, noUsage, readUnits, readUsage, type Usage } from '../capacity.ts';
 import type { Context, View } from '../context.ts';
 import { validationError } from '../errors.ts';
 import type { Condition } from '../expressions/condition.ts';
 import { type Path, valueAt } from '../expressions/path.ts';
 import { createProjection } from '../expressions/projection.ts';
+import { type Page, type PageRequest, readPage } from '../items/page.ts';
+import { readItem } from '../items/read-item.ts';
+import { findIndex, pageUsage, resumeAfter, type Visibility, visibleThrough } from '../items/read-request.ts';
 import * as limits from '../limits.ts';
 import { decodeItem, gatherEach } from '../storage/codec.ts';
 import type { Decode } from '../storage/store.ts';
-import type { Index, Table } from '../storage/table.ts';
+import { type Index, type Table, vectorsOf } from '../storage/table.ts';
 import { projectedNames } from '../storage/writer.ts';
 import { invalid } from '../validation/attribute-values.ts';
 import { checkStartKey } from '../validation/start-key.ts';
@@ -97,12 +91,14 @@ function readRanges<T>(
 
 function indexOf(table: Table, { source }: BoundSelect, { ConsistentRead }: ReadOptions): Index | undefined {
   if (source.index === undefined) return undefined;
+  if (vectorsOf(table).some(candidate => candidate.name === source.index))
+    throw validationError('Scan operation not supported on this index type');
   const index = table.indexes.find(candidate => candidate.name === source.index);
   if (!index) throw validationError('The table does not have the specified index');
   if (ConsistentRead && index.kind === 'global') {
     throw validationError('Strongly consistent read is not supported on Global Secondary Indexes');
   }
-  return findIndex(table, { IndexName: source.index });
+  return findIndex(table, { IndexName: source.index }, 'Scan');
 }
 
 function isHidden(table: Table, index: Index | undefined): (path: Path) => boolean {

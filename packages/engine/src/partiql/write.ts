@@ -1,8 +1,8 @@
-import type { Guard, Outcome, Plan } from '../actions/write-plan.ts';
-import { planCheck, planDelete, planPut, planUpdate } from '../actions/write-plan.ts';
 import { DynamoError, validationError } from '../errors.ts';
 import type { Condition, Test } from '../expressions/condition.ts';
 import { projectTouched } from '../expressions/update-application.ts';
+import type { Guard, Outcome, Plan } from '../items/write-plan.ts';
+import { planCheck, planDelete, planPut, planUpdate } from '../items/write-plan.ts';
 import type { Table } from '../storage/table.ts';
 import { keyAttributes } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';

@@ -66,7 +66,8 @@ function createLayout(table: Table): Layout | null {
     id: table.id,
     hash: hash.name,
     range: range?.name,
-    canWrite: table.indexes.every(isSupported) && !(table.ttl && isInherited(table.ttl.attribute)),
+    canWrite:
+      !table.vectors && table.indexes.every(isSupported) && !(table.ttl && isInherited(table.ttl.attribute)),
     indexes: table.indexes.map(index => indexLayout(table, index)),
     keyNames: new Set(
       [table, ...table.indexes].flatMap(({ keys }) => attributesOfKey(keys).map(({ name }) => name)),

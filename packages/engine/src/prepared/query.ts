@@ -1,7 +1,7 @@
-import { createTally, type Page, type PageRequest, readPage, walkAll } from '../actions/page.ts';
-import { resumeAfter } from '../actions/read-request.ts';
 import { readUnits } from '../capacity.ts';
 import { beginRead, type Context } from '../context.ts';
+import { createTally, type Page, type PageRequest, readPage, walkAll } from '../items/page.ts';
+import { resumeAfter } from '../items/read-request.ts';
 import * as limits from '../limits.ts';
 import { decodeSize } from '../storage/codec.ts';
 import { indexRange, itemRange, type KeyBounds, type RangeCondition } from '../storage/keys.ts';

@@ -120,6 +120,13 @@ export const decodeItem = (bytes: Buffer, end = bytes.length): Item => {
   return pairs === undefined ? wireMap(map) : wireEntries(pairs as [string, Stored][]);
 };
 
+// Leaves out one attribute, which is then not converted either.
+export function decodeItemWithout(bytes: Buffer, end: number, name: string): Item {
+  const map = parse(bytes, end);
+  const pairs = map['\u0001M'] as [string, Stored][] | undefined;
+  return wireEntries((pairs ?? Object.entries(map)).filter(([attribute]) => attribute !== name));
+}
+
 export const decodeNative = (bytes: Buffer, end = bytes.length): NativeItem => {
   const map = parse(bytes, end);
   return bytes[0]! & tagged ? (native(map) as NativeItem) : map;

@@ -1,8 +1,8 @@
 import { DynamoError, internalError, storeFull } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { StreamChanges } from '../streams/stream-changes.ts';
 import { logKey, metaKey, sizeKey } from './keys.ts';
-import type { Store } from './store.ts';
+import type { Decode, Store } from './store.ts';
+import type { StreamChanges } from './stream-changes.ts';
 
 // Group commit. Work that arrives while the journal is being flushed waits and shares the next transaction: under load
 // one flush acknowledges many writes, and without load a write does not wait. A piece of work decides first and writes
@@ -13,13 +13,18 @@ export type Tx = {
   remove(key: Buffer): void;
   // Sees what this transaction has written so far.
   has(key: Buffer): boolean;
+  get<T>(key: Buffer, as: Decode<T>): T | undefined;
   // Adds a change record to a shard of a stream.
   append(streamId: number, shardId: number, change: Buffer): void;
   // For a change of the streams themselves, such as a new shard: every reader has to look.
   nextSequenceForAll(): number;
+  // A partition of a vector index has changed so much that somebody should look at it.
+  noteVectors(partition: VectorPartition): void;
   // Item count and bytes of a table or index, written once a transaction.
   addSize(id: number, items: number, bytes: number): void;
 };
+
+export type VectorPartition = { tableId: number; indexId: number; partition: Buffer };
 
 export type Size = { items: number; bytes: number };
 
@@ -66,7 +71,11 @@ export type Appended = { first: number; records: readonly AppendedRecord[]; last
 type AppendedRecord = { streamId: number; shardId: number; sequence: number; change: Buffer };
 
 export type CommitListener = {
-  committed(changes: StreamChanges, appended: Appended | undefined): void;
+  committed(
+    changes: StreamChanges,
+    appended: Appended | undefined,
+    vectors: readonly VectorPartition[],
+  ): void;
   aborted(): void;
 };
 export type CommitterOptions = {
@@ -135,6 +144,7 @@ export function createCommitter(
     const batch: Job[] = [];
     let changes: StreamChanges;
     let appended: Appended | undefined;
+    let vectors: readonly VectorPartition[] = [];
     let isCommitted = false;
     try {
       const preparing = journal?.prepare();
@@ -154,6 +164,7 @@ export function createCommitter(
           tx.finish();
           changes = tx.streamChanges();
           appended = tx.appended();
+          vectors = tx.notedVectors();
         },
         { flush },
       );
@@ -170,7 +181,7 @@ export function createCommitter(
       return;
     }
     for (const answer of settle) answer();
-    listener.committed(changes, appended);
+    listener.committed(changes, appended, vectors);
   }
 
   async function close(): Promise<void> {
@@ -200,6 +211,7 @@ function createTx(store: Store, journal: Pick<Journal, 'beginTx'> | undefined) {
   let sequence = -1;
   let first = -1;
   const records: AppendedRecord[] = [];
+  const vectors: VectorPartition[] = [];
   const changes = new Map<number, number>();
   let hasChangedAny = false;
   const sizes = new Map<number, Size>();
@@ -232,6 +244,7 @@ function createTx(store: Store, journal: Pick<Journal, 'beginTx'> | undefined) {
       record?.remove(key);
     },
     has: store.has,
+    get: store.get,
     append(streamId: number, shardId: number, change: Buffer) {
       const sequence = advance();
       changes.set(streamId, sequence);
@@ -242,6 +255,10 @@ function createTx(store: Store, journal: Pick<Journal, 'beginTx'> | undefined) {
       hasChangedAny = true;
       return advance();
     },
+    noteVectors(partition: VectorPartition) {
+      vectors.push(partition);
+    },
+    notedVectors: () => vectors,
     appended: (): Appended | undefined => (first < 0 ? undefined : { first, records, last: sequence }),
     streamChanges: (): StreamChanges => (hasChangedAny ? undefined : changes),
     addSize(id: number, items: number, bytes: number) {

@@ -77,7 +77,7 @@ describe.each(types)('keys of type %s', type => {
         const order = orderedBytes(a).compare(orderedBytes(b));
         expect(Math.sign(order)).toBe(Math.sign(compareScalars(a, b)));
       }),
-      { numRuns: 2000 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 2000 : 500 },
     );
   });
 
@@ -94,7 +94,7 @@ describe.each(types)('keys of type %s', type => {
         expect(key.equals(itemKey(tableOf(schema, b.id), b.key))).toBe(same);
         expect(partitionHash(key)).toBe(partitionHash(itemKey(tableOf(keySchema(type), a.id), a.key)));
       }),
-      { numRuns: 1000 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 1000 : 300 },
     );
   });
 
@@ -122,7 +122,7 @@ describe.each(types)('keys of type %s', type => {
           expect(within(entry, indexRange(index, boundsOf(hash, test)))).toBe(wanted);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 2000 : 500 },
     );
     fc.assert(
       fc.property(keyValue('S'), keyValue(type), condition(type), (hash, value, test) => {
@@ -138,7 +138,7 @@ describe.each(types)('keys of type %s', type => {
         )!;
         expect(within(entry, indexRange(index, boundsOf(hash, test)))).toBe(satisfies(value, test));
       }),
-      { numRuns: 2000 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 2000 : 500 },
     );
   });
 
@@ -199,7 +199,7 @@ describe('index entries', () => {
         const same = a.every((part, i) => part.equals(b[i]!));
         expect(entry(a).equals(entry(b))).toBe(same);
       }),
-      { numRuns: 2000 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 2000 : 500 },
     );
   });
 
@@ -316,7 +316,7 @@ describe('index entries of several attributes', () => {
         const next = indexKey(index, bag(one[0], second), base('b'))!;
         expect(Math.sign(first.compare(next))).toBe(Math.sign(compareAll(one[1], second)) || -1);
       }),
-      { numRuns: 300 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 300 : 100 },
     );
   });
 
@@ -336,7 +336,7 @@ describe('index entries of several attributes', () => {
           conditions.every((test, i) => satisfies(values[i]!, test));
         expect(within(entry, indexRange(index, { hash: one[0], range: conditions }))).toBe(wanted);
       }),
-      { numRuns: 700 },
+      { numRuns: process.env.STAK_LONG_TESTS ? 700 : 200 },
     );
   });
 

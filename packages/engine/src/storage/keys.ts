@@ -16,6 +16,11 @@ import { hashAttributes, type Index, type KeyAttribute, rangeAttributes, type Ta
 //   50 token                                           answers of idempotent transactions
 //   51 expiry | token                                  when to forget them
 //   60 table or index                                  item count and bytes
+//   70 vector index | item key                         partition and number of the item's vector
+//   71 vector index | partition | number               the vector, newer ones later
+//   72 vector index | partition                        the next number, and how many vectors there are
+//   73 vector index | partition                        how far a large partition has codes
+//   74 vector index | partition | build | cell | number  codes of many vectors
 //
 // Partitions are kept in key order, not hashed: ids that grow with time land on the same few pages, and a
 // commit costs what its dirty pages cost (docs/adr/0006-partitions-in-key-order.md).
@@ -29,7 +34,20 @@ export const space = {
   token: 0x50,
   tokenExpiry: 0x51,
   size: 0x60,
+  vectorEntry: 0x70,
+  vector: 0x71,
+  vectorCount: 0x72,
+  vectorState: 0x73,
+  vectorBlock: 0x74,
 } as const;
+
+export const vectorSpaces = [
+  space.vectorEntry,
+  space.vector,
+  space.vectorCount,
+  space.vectorState,
+  space.vectorBlock,
+] as const;
 
 // Half-open: `start` is in the range, `end` is not.
 export type KeyRange = { start: Buffer; end: Buffer };

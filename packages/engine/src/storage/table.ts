@@ -30,6 +30,22 @@ export type Index = {
   warm?: { read?: number; write?: number };
 };
 
+export type DistanceFunction = 'COSINE' | 'EUCLIDEAN' | 'DOT_PRODUCT';
+
+// Of a list of numbers. `hash` divides the index into partitions, of which a search reads one; `filters` are equalities
+// that it can ask for.
+export type VectorIndex = {
+  id: number;
+  name: string;
+  attribute: string;
+  dimensions: number;
+  distance: DistanceFunction;
+  hash?: KeyAttribute;
+  filters: KeyAttribute[];
+  projection: Projection;
+  status: Index['status'];
+};
+
 export type StreamViewType = 'KEYS_ONLY' | 'NEW_IMAGE' | 'OLD_IMAGE' | 'NEW_AND_OLD_IMAGES';
 
 // A shard is open while `end` is unset. Sequences are the engine's own counter.
@@ -68,6 +84,7 @@ export type Table = {
   createdAt: number;
   keys: KeySchema;
   indexes: Index[];
+  vectors?: VectorIndex[];
   billing: 'PROVISIONED' | 'PAY_PER_REQUEST';
   throughput: Throughput;
   onDemandSince?: number;
@@ -98,6 +115,12 @@ export const hashAttributes = ({ hash, more }: KeySchema): KeyAttribute[] =>
 
 export const rangeAttributes = ({ range, more }: KeySchema): KeyAttribute[] =>
   range ? (more ? [range, ...more.range] : [range]) : [];
+
+export const vectorsOf = (table: Table): readonly VectorIndex[] => table.vectors ?? none;
+const none: readonly VectorIndex[] = [];
+
+export const searchAttributes = ({ hash, filters }: VectorIndex): KeyAttribute[] =>
+  hash ? [hash, ...filters] : filters;
 
 export function attributesOfKey(keys: KeySchema): KeyAttribute[] {
   const { hash, range, more } = keys;

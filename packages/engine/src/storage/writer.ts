@@ -1,12 +1,13 @@
 import { type AttributeValue, encoded, type Item, newItem } from '../values/attribute-value.ts';
 import { equalItems } from '../values/compare.ts';
 import { byteLength, itemSize, valueSize } from '../values/size.ts';
+import { writeVector } from '../vectors/write.ts';
 import { encodeChange } from './change-log.ts';
 import { decodeItem, decodeSize, encodeItem } from './codec.ts';
 import type { Tx } from './committer.ts';
 import { indexKey, partitionHash, ttlKey } from './keys.ts';
 import { copyBytes, type Store } from './store.ts';
-import { attributesOfKey, type Index, type Stream, type Table } from './table.ts';
+import { attributesOfKey, type Index, type Stream, type Table, vectorsOf } from './table.ts';
 
 // One item's change, and everything that follows from it: index entries, the TTL entry, the change record and the
 // counts. Called inside a write transaction, after every condition has been checked.
@@ -36,6 +37,8 @@ export function writeChange(tx: Tx, change: Change): void {
   for (const index of table.indexes) {
     if (index.status !== 'DELETING') writeIndex(tx, table, index, key, before, after);
   }
+  for (const index of vectorsOf(table))
+    if (index.status !== 'DELETING') writeVector(tx, table, index, key, before, after);
   if (table.ttl) writeExpiry(tx, table, table.ttl.attribute, key, before, after);
   const stream = table.streams.at(-1);
   if (stream?.enabled) writeLog(tx, stream, change);

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Context } from '../context.ts';
 import { logKey, logSequence } from '../storage/keys.ts';
+import { formatChanges, mergeChanges, parseChanges, type StreamChanges } from '../storage/stream-changes.ts';
 import type { Stream } from '../storage/table.ts';
 import { createCommitReports } from './commit-reports.ts';
 import { createStreamHub } from './hub.ts';
-import { formatChanges, mergeChanges, parseChanges, type StreamChanges } from './stream-changes.ts';
 
 // Processes on one store, whose lines reach each other in order and at any later time. None of them polls.
 

@@ -5,7 +5,7 @@ import {
   noChanges,
   parseChanges,
   type StreamChanges,
-} from './stream-changes.ts';
+} from '../storage/stream-changes.ts';
 
 // Reports the commits of this process to the others, and receives theirs. A process wakes for what it reads, which costs
 // more than the report, so each process says which streams its readers wait for and is told of those only. A change of

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { readSequence } from '../storage/committer.ts';
+import type { StreamChanges } from '../storage/stream-changes.ts';
 import type { Stream } from '../storage/table.ts';
 import { shardRange } from './records.ts';
-import type { StreamChanges } from './stream-changes.ts';
 import { findStream } from './stream-lookup.ts';
 
 // Wakes the readers of streams: at once after a commit of this process, and when another process reports a commit. A

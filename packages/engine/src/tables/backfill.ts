@@ -3,9 +3,11 @@ import { decodeItem, decodeSize } from '../storage/codec.ts';
 import type { Tx } from '../storage/committer.ts';
 import { after, head, indexKey, prefixRange, space, ttlKey } from '../storage/keys.ts';
 import type { Entry } from '../storage/store.ts';
-import type { Index, Table } from '../storage/table.ts';
+import { type Index, type Table, type VectorIndex, vectorsOf } from '../storage/table.ts';
 import { expiryOf, projectedSize } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
+import { entryKey } from '../vectors/records.ts';
+import { addVector } from '../vectors/write.ts';
 
 // Filling a new index while the table is in use. Writers maintain the index from the moment it exists; this
 // walk gives an entry to the items that were there before. It looks at each item inside a transaction and adds
@@ -49,6 +51,28 @@ export function startIndexFill(context: Context, table: Table, indexId: number):
           index.id === indexId ? { ...index, status: 'ACTIVE' as const } : index,
         );
         context.catalog.save(tx, { ...found, indexes });
+      },
+    }),
+  );
+}
+
+export function startVectorFill(context: Context, table: Table, indexId: number): void {
+  const indexOf = (found: Table): VectorIndex | undefined =>
+    vectorsOf(found).find(index => index.id === indexId && index.status === 'CREATING');
+  context.background(`fill vector index ${indexId} of ${table.name}`, signal =>
+    walkItems(context, table.id, signal, {
+      current() {
+        const found = context.catalog.findById(table.id);
+        return found && indexOf(found) ? found : undefined;
+      },
+      add(tx, found, key, sized) {
+        if (!tx.has(entryKey(indexId, key))) addVector(tx, found, indexOf(found)!, key, sized);
+      },
+      finish(tx, found) {
+        const vectors = vectorsOf(found).map(index =>
+          index.id === indexId ? { ...index, status: 'ACTIVE' as const } : index,
+        );
+        context.catalog.save(tx, { ...found, vectors });
       },
     }),
   );

@@ -8,6 +8,7 @@ import type {
   ThroughputInput,
   WarmThroughputInput,
 } from '../validation/table-members.ts';
+import { defineVectorIndex } from './vector-indexes.ts';
 
 // From the request that defines a table to its stored description. The request has been validated.
 
@@ -26,6 +27,9 @@ export function defineTable(input: CreateTableInput, { newId, uuid, now }: Origi
       ...(input.LocalSecondaryIndexes ?? []).map(index => defineIndex('local', index, definitions, newId)),
       ...(input.GlobalSecondaryIndexes ?? []).map(index => defineIndex('global', index, definitions, newId)),
     ],
+    ...(input.VectorIndexes?.length && {
+      vectors: input.VectorIndexes.map(index => defineVectorIndex(index, definitions, newId)),
+    }),
     billing: onDemand ? 'PAY_PER_REQUEST' : 'PROVISIONED',
     throughput: throughputOf(input.ProvisionedThroughput),
     ...(onDemand && { onDemandSince: now }),
@@ -87,7 +91,7 @@ function keySchemaOf(keys: KeySchemaInput, definitions: AttributeDefinitionsInpu
   };
 }
 
-function projectionOf({ ProjectionType: type, NonKeyAttributes }: ProjectionInput): Projection {
+export function projectionOf({ ProjectionType: type, NonKeyAttributes }: ProjectionInput): Projection {
   return type === 'INCLUDE' ? { type, attributes: NonKeyAttributes ?? [] } : { type: type ?? 'ALL' };
 }
 

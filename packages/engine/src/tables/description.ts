@@ -9,11 +9,14 @@ import {
   type RestoredFrom,
   rangeAttributes,
   type StreamViewType,
+  searchAttributes,
   type Table,
   type Throughput,
+  vectorsOf,
 } from '../storage/table.ts';
 import { warmOf } from '../validation/warm-throughput.ts';
 import { indexArn, streamArn, tableArn } from './arns.ts';
+import { describeVectorIndex } from './vector-indexes.ts';
 
 // A table as DynamoDB describes it. Times are seconds since the epoch, as on the wire.
 
@@ -31,6 +34,7 @@ export function describe(
   const locals = table.indexes.filter(index => index.kind === 'local');
   // DynamoDB omits them from the response of DeleteTable.
   const globals = status === 'DELETING' ? [] : table.indexes.filter(index => index.kind === 'global');
+  const vectors = status === 'DELETING' ? [] : vectorsOf(table);
   return {
     AttributeDefinitions: attributeDefinitions(table),
     TableName: table.name,
@@ -48,6 +52,9 @@ export function describe(
     }),
     ...(globals.length > 0 && {
       GlobalSecondaryIndexes: globals.map(index => describeGlobalIndex(context, table, index, status)),
+    }),
+    ...(vectors.length > 0 && {
+      VectorIndexes: vectors.map(index => describeVectorIndex(context, table, index, status === 'CREATING')),
     }),
     ...describeStreams(context, table),
     ...(table.sse && {
@@ -79,6 +86,8 @@ function attributeDefinitions(table: Table) {
   for (const { keys } of [table, ...table.indexes]) {
     for (const { name, type } of attributesOfKey(keys)) types.set(name, type);
   }
+  for (const index of vectorsOf(table))
+    for (const { name, type } of searchAttributes(index)) types.set(name, type);
   return [...types].map(([name, type]) => ({ AttributeName: name, AttributeType: type }));
 }
 

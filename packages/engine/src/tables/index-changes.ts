@@ -1,7 +1,7 @@
 import { DynamoError, resourceNotFound, validationError } from '../errors.ts';
 import { globalIndexes } from '../limits.ts';
-import type { Index, Table } from '../storage/table.ts';
-import type { GlobalSecondaryIndexUpdateInput, UpdateTableInput } from '../validation/update-table.ts';
+import { type Index, type Table, vectorsOf } from '../storage/table.ts';
+import type { UpdateTableInput } from '../validation/update-table.ts';
 import { defineIndex, onDemandOf, warmUnitsOf } from './definition.ts';
 import { updateThroughput } from './settings.ts';
 
@@ -14,7 +14,7 @@ export function updateIndexes(
   newId: () => number,
 ): Index[] {
   const updates = input.GlobalSecondaryIndexUpdates ?? [];
-  checkOneAtATime(table, updates);
+  checkOneAtATime(table, input);
   checkThroughputGiven(table, input);
   let indexes = table.indexes;
   for (const { Update, Create, Delete } of updates) {
@@ -55,10 +55,11 @@ function replace(table: Table, indexes: Index[], name: string, change: (index: I
 }
 
 // An index that is still being filled may be dropped; otherwise only one is built or dropped at a time.
-function checkOneAtATime(table: Table, updates: GlobalSecondaryIndexUpdateInput[]): void {
+function checkOneAtATime(table: Table, input: UpdateTableInput): void {
+  const updates = [...(input.GlobalSecondaryIndexUpdates ?? []), ...(input.VectorIndexUpdates ?? [])];
   const changes = updates.filter(({ Create, Delete }) => Create ?? Delete);
   const dropped = new Set(changes.map(({ Delete }) => Delete?.IndexName));
-  const busy = table.indexes.filter(
+  const busy = [...table.indexes, ...vectorsOf(table)].filter(
     index => index.status === 'DELETING' || (index.status === 'CREATING' && !dropped.has(index.name)),
   );
   if (changes.length <= 1 && (changes.length === 0 || busy.length === 0)) return;

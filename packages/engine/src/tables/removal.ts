@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import type { Tx } from '../storage/committer.ts';
-import { head, metaKey, prefixRange, sizeKey, space } from '../storage/keys.ts';
+import { head, metaKey, prefixRange, sizeKey, space, vectorSpaces } from '../storage/keys.ts';
 import type { Store } from '../storage/store.ts';
-import type { Table } from '../storage/table.ts';
+import { type Table, vectorsOf } from '../storage/table.ts';
 
 // Removes many records: a few per transaction, so that writers hardly wait. The remaining work is stored in the file,
 // so it is resumed after a crash.
@@ -50,6 +50,10 @@ export function discardTable(tx: Tx, table: Table): void {
   discard(tx, sizeKey(table.id));
   for (const index of table.indexes) {
     discard(tx, head(space.index, index.id));
+    discard(tx, sizeKey(index.id));
+  }
+  for (const index of vectorsOf(table)) {
+    for (const kind of vectorSpaces) discard(tx, head(kind, index.id));
     discard(tx, sizeKey(index.id));
   }
 }
@@ -102,6 +106,31 @@ export function startIndexRemoval(context: Context, table: Table, indexId: numbe
       },
     ),
   );
+}
+
+export function startVectorRemoval(context: Context, table: Table, indexId: number): void {
+  const current = () => {
+    const found = context.catalog.findById(table.id);
+    return found && vectorsOf(found).some(index => index.id === indexId) ? found : undefined;
+  };
+  const finish = (tx: Tx): void => {
+    const { vectors: _, ...found } = current()!;
+    const left = vectorsOf(current()!).filter(index => index.id !== indexId);
+    tx.remove(sizeKey(indexId));
+    context.catalog.save(tx, left.length > 0 ? { ...found, vectors: left } : found);
+  };
+  context.background(`remove vector index ${indexId} of ${table.name}`, async signal => {
+    for (const kind of vectorSpaces) {
+      const isLast = kind === vectorSpaces.at(-1);
+      await removeAll(
+        context,
+        head(kind, indexId),
+        signal,
+        () => current() !== undefined,
+        tx => (isLast ? finish(tx) : undefined),
+      );
+    }
+  });
 }
 
 // ---- TTL switched off

@@ -4,7 +4,7 @@ import { DynamoError, validationError } from '../errors.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
 import type { Tx } from '../storage/committer.ts';
 import { head, prefixRange, space } from '../storage/keys.ts';
-import type { Index, KeySchema, RestoredFrom, Table } from '../storage/table.ts';
+import { type Index, type KeySchema, type RestoredFrom, type Table, vectorsOf } from '../storage/table.ts';
 import { writeChange } from '../storage/writer.ts';
 import type { RestoreOverrides } from '../validation/backups.ts';
 import { checkThroughput } from '../validation/table-definition.ts';
@@ -44,6 +44,7 @@ export function defineRestored(
       ...keptIndexes(source, 'local', overrides.LocalSecondaryIndexOverride),
       ...keptIndexes(source, 'global', overrides.GlobalSecondaryIndexOverride),
     ].map(index => ({ ...index, id: newId(), status: 'ACTIVE' as const })),
+    ...keptVectors(source, overrides.VectorIndexOverride, newId),
     billing,
     throughput: throughput
       ? { read: throughput.ReadCapacityUnits, write: throughput.WriteCapacityUnits }
@@ -93,6 +94,24 @@ function keptIndexes({ indexes }: Table, kind: Index['kind'], wanted: IndexOverr
       ...(onDemand && { onDemand: onDemandOf(onDemand) }),
     };
   });
+}
+
+function keptVectors(
+  source: Table,
+  wanted: RestoreOverrides['VectorIndexOverride'],
+  newId: () => number,
+): Pick<Table, 'vectors'> {
+  const known = vectorsOf(source).filter(index => index.status !== 'DELETING');
+  const kept = wanted?.map(override => {
+    const index = known.find(({ name }) => name === override.IndexName);
+    if (index) return index;
+    throw validationError(
+      'One or more parameter values were invalid: Indexes provided in the override do not match the indexes of ' +
+        `the source: ${override.IndexName}`,
+    );
+  });
+  const vectors = (kept ?? known).map(index => ({ ...index, id: newId(), status: 'ACTIVE' as const }));
+  return vectors.length > 0 ? { vectors } : {};
 }
 
 export function checkOverrides(source: Table, overrides: RestoreOverrides): void {

@@ -1,5 +1,5 @@
-import { readBinary } from '../http/deserialize.ts';
 import type { KeyAttribute } from '../storage/table.ts';
+import { readBinary } from '../validation/deserialize.ts';
 import { type AttributeValue, type Item, newItem } from '../values/attribute-value.ts';
 
 /** The fields of a line; undefined if a quoted one continues in the next line. */

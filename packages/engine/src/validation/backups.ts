@@ -14,6 +14,7 @@ import {
 } from './shape.ts';
 import { tableMembers } from './table-members.ts';
 import { resolveTableArn } from './table-name.ts';
+import { vectorIndexes } from './vector-indexes.ts';
 
 // Backups of tables, and tables that are made from them or from an earlier moment.
 
@@ -42,7 +43,7 @@ const overrides = {
   ProvisionedThroughputOverride: tableMembers.provisionedThroughput,
   OnDemandThroughputOverride: tableMembers.onDemandThroughput,
   SSESpecificationOverride: tableMembers.sseSpecification,
-  VectorIndexOverride: tableMembers.vectorIndexes,
+  VectorIndexOverride: vectorIndexes,
 };
 
 export const restoreBackupShape = structure('RestoreTableFromBackupInput', {

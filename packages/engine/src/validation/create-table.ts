@@ -17,6 +17,7 @@ import { checkPolicy } from './table-extras.ts';
 import { tableMembers } from './table-members.ts';
 import { checkTableNamePresence, newTableName } from './table-name.ts';
 import { checkTags, tag } from './tags.ts';
+import { checkVectorIndexes, onDemandOnly, vectorIndexes } from './vector-indexes.ts';
 import { checkNewWarmThroughput } from './warm-throughput.ts';
 
 export const localIndex = structure('LocalSecondaryIndex', {
@@ -52,7 +53,7 @@ export const createTableShape = structure('CreateTableInput', {
   WarmThroughput: tableMembers.warmThroughput,
   GlobalTableSourceArn: tableMembers.replication,
   GlobalTableSettingsReplicationMode: tableMembers.replication,
-  VectorIndexes: tableMembers.vectorIndexes,
+  VectorIndexes: vectorIndexes,
 });
 export type CreateTableInput = TypeOf<typeof createTableShape>;
 type LocalSecondaryIndexInput = TypeOf<typeof localIndex>;
@@ -66,6 +67,10 @@ export function validateCreateTable(input: CreateTableInput): void {
   const names = new Set<string>();
   if (input.LocalSecondaryIndexes) checkLocalIndexes(input, input.LocalSecondaryIndexes, names);
   if (input.GlobalSecondaryIndexes) checkGlobalIndexes(input, input.GlobalSecondaryIndexes, names);
+  if (input.VectorIndexes?.length) {
+    if (input.BillingMode !== 'PAY_PER_REQUEST') throw onDemandOnly();
+    checkVectorIndexes(input.VectorIndexes, input.AttributeDefinitions, name => addIndexName(names, name));
+  }
   checkDefinitionsUsed(input);
   checkNewWarmThroughput(input);
   checkStream(input.StreamSpecification);
@@ -102,7 +107,9 @@ function checkKeySchema(input: CreateTableInput): void {
   checkKeysDefined(keys, definitions);
   checkKeyOrder(keys);
   checkDefinedOnce(definitions);
-  if (!input.LocalSecondaryIndexes && !input.GlobalSecondaryIndexes && keys.length !== definitions.length) {
+  const hasIndexes =
+    input.LocalSecondaryIndexes ?? input.GlobalSecondaryIndexes ?? (input.VectorIndexes?.length || undefined);
+  if (!hasIndexes && keys.length !== definitions.length) {
     throw invalid(
       'Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions',
     );
@@ -178,7 +185,9 @@ function addIndexName(names: Set<string>, name: string): void {
 function checkDefinitionsUsed(input: CreateTableInput): void {
   const indexes = [...(input.LocalSecondaryIndexes ?? []), ...(input.GlobalSecondaryIndexes ?? [])];
   const used = new Set(
-    [input, ...indexes].flatMap(({ KeySchema }) => KeySchema.map(key => key.AttributeName)),
+    [...[input, ...indexes].map(({ KeySchema }) => KeySchema), ...searchSchemas(input)].flatMap(schema =>
+      schema.map(({ AttributeName }) => AttributeName),
+    ),
   );
   const defined = input.AttributeDefinitions.map(definition => definition.AttributeName);
   if (defined.every(name => used.has(name))) return;
@@ -187,6 +196,9 @@ function checkDefinitionsUsed(input: CreateTableInput): void {
       `AttributeDefinitions: [${defined.join(', ')}], keys used: [${[...used].join(', ')}]`,
   );
 }
+
+const searchSchemas = ({ VectorIndexes = [] }: CreateTableInput) =>
+  VectorIndexes.map(({ SearchSchema = [] }) => SearchSchema);
 
 function checkStream(stream: CreateTableInput['StreamSpecification']): void {
   if (!stream) return;

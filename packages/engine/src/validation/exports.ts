@@ -15,6 +15,7 @@ import {
 } from './shape.ts';
 import { tableMembers } from './table-members.ts';
 import { newTableName } from './table-name.ts';
+import { vectorIndexes } from './vector-indexes.ts';
 
 // Exports of a table to files of a bucket or a folder, and imports from them.
 
@@ -70,7 +71,7 @@ export const importTableShape = structure('ImportTableInput', {
       OnDemandThroughput: tableMembers.onDemandThroughput,
       SSESpecification: tableMembers.sseSpecification,
       GlobalSecondaryIndexes: list(globalIndex),
-      VectorIndexes: tableMembers.vectorIndexes,
+      VectorIndexes: vectorIndexes,
     }),
   ),
 });

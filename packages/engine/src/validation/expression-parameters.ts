@@ -7,6 +7,7 @@ type Expression =
   | 'ConditionExpression'
   | 'KeyConditionExpression'
   | 'FilterExpression'
+  | 'SearchConditionExpression'
   | 'ProjectionExpression';
 
 type Parameters = { [name: string]: unknown };

@@ -8,12 +8,15 @@ import {
   type KeyAttribute,
   type KeySchema,
   rangeAttributes,
+  searchAttributes,
   type Table,
+  vectorsOf,
 } from '../storage/table.ts';
 import { type AttributeValue, type Item, type KeyType, typeOf } from '../values/attribute-value.ts';
 import { equalValues } from '../values/compare.ts';
 import { byteLength } from '../values/size.ts';
 import { invalid } from './attribute-values.ts';
+import { checkVector } from './vector-values.ts';
 
 // Checks that need the table. Values are already valid, one type each.
 const mismatch = 'The provided key element does not match the schema';
@@ -51,6 +54,7 @@ export function checkItemKeys(table: Table, item: Item): void {
   checkItemKey(item, table.keys.hash, true);
   if (table.keys.range) checkItemKey(item, table.keys.range, false);
   if (table.indexes.length > 0) checkIndexKeys(table, item);
+  if (table.vectors) checkVectors(table, item);
 }
 
 // BatchWriteItem has one message for every key of the wrong type.
@@ -118,34 +122,66 @@ export const isEmptyKeyError = (error: unknown): boolean =>
 // An item may lack an index's keys, but must not have values that the index cannot hold. Of several indexes, the first
 // by name is reported.
 function checkIndexKeys(table: Table, item: Item): void {
-  refuseFirstMisfit(table, item, undefined, ({ attribute, index, isHash, value }) => {
-    if (!(attribute.type in value)) throw indexTypeMismatch(attribute, index, value);
-    if (keySize(value) > 0) throw oversizedKey(isHash);
-    throw emptyKey(
-      `A value specified for a secondary index key is not supported. ${emptyValue(attribute.type)} ` +
-        `IndexName: ${index.name}, IndexKey: ${attribute.name}`,
-    );
-  });
+  refuseFirstMisfit(table, item, undefined, misfit => refuseMisfit(misfit, false));
 }
 
 // After an update only the attributes it changed count.
 export function checkUpdatedIndexKeys(table: Table, before: Item | undefined, after: Item): void {
-  if (table.indexes.length === 0) return;
-  refuseFirstMisfit(table, after, before, ({ attribute, index, isHash, value }) => {
-    if (!(attribute.type in value)) throw indexTypeMismatch(attribute, index, value);
-    if (keySize(value) > 0) throw oversizedKey(isHash);
-    throw emptyKey(
-      'The update expression attempted to update a secondary index key to a value that is not supported. ' +
-        emptyValue(attribute.type),
-    );
-  });
+  if (table.indexes.length > 0) refuseFirstMisfit(table, after, before, misfit => refuseMisfit(misfit, true));
+  if (table.vectors) checkVectors(table, after, before ?? {});
 }
 
-const indexTypeMismatch = ({ name, type }: KeyAttribute, index: Index, value: AttributeValue): DynamoError =>
+function refuseMisfit({ attribute, index, isHash, value }: IndexKey, isUpdate: boolean): never {
+  if (!(attribute.type in value)) throw indexTypeMismatch(attribute, index, value);
+  if (keySize(value) > 0) throw oversizedKey(isHash);
+  throw emptyKey(
+    isUpdate
+      ? 'The update expression attempted to update a secondary index key to a value that is not supported. ' +
+          emptyValue(attribute.type)
+      : `A value specified for a secondary index key is not supported. ${emptyValue(attribute.type)} ` +
+          `IndexName: ${index.name}, IndexKey: ${attribute.name}`,
+  );
+}
+
+// An item may lack what a vector index holds, but must not have a value that the index cannot hold.
+function checkVectors(table: Table, item: Item, before?: Item): void {
+  const isChanged = (name: string): boolean => {
+    const [old, next] = [before?.[name], item[name]];
+    return next !== undefined && !(old && equalValues(old, next));
+  };
+  for (const index of vectorsOf(table).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (isChanged(index.attribute)) checkVector(index, item[index.attribute]!);
+    for (const attribute of searchAttributes(index)) {
+      if (!isChanged(attribute.name)) continue;
+      const isHash = attribute === index.hash;
+      checkSearchKey({ attribute, index, isHash, value: item[attribute.name]! }, before !== undefined);
+    }
+  }
+}
+
+// The partition key is held to the rules of other index keys. A filter needs only to have its type.
+function checkSearchKey(key: IndexKey, isUpdate: boolean): void {
+  const { attribute, isHash, value } = key;
+  const size = keySize(value);
+  const fits = attribute.type in value && (!isHash || (size > 0 && size <= limits.hashKeyBytes));
+  if (!fits) refuseMisfit(key, isUpdate);
+}
+
+const indexTypeMismatch = (
+  { name, type }: KeyAttribute,
+  index: { name: string },
+  value: AttributeValue,
+): DynamoError =>
   invalid(
     `Type mismatch for Index Key ${name} Expected: ${type} Actual: ${typeOf(value)} IndexName: ${index.name}`,
   );
 
+type IndexKey = {
+  attribute: KeyAttribute;
+  index: { name: string };
+  isHash: boolean;
+  value: AttributeValue;
+};
 type Misfit = { attribute: KeyAttribute; index: Index; isHash: boolean; value: AttributeValue };
 
 function refuseFirstMisfit(
@@ -218,13 +254,17 @@ export function checkUpdatedAttributes(table: Table, names: Iterable<string>): v
 export function checkNestedPaths(table: Table, names: Iterable<string>): void {
   for (const name of names) {
     const isKey = isKeyOf(table.keys, name);
-    if (!isKey && !table.indexes.some(index => isKeyOf(index.keys, name))) continue;
+    if (!isKey && !isIndexKey(table, name)) continue;
     throw validationError(
       "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: " +
         `${isKey ? 'Key' : 'IndexKey'}: ${name}`,
     );
   }
 }
+
+const isIndexKey = (table: Table, name: string): boolean =>
+  table.indexes.some(index => isKeyOf(index.keys, name)) ||
+  vectorsOf(table).some(index => searchAttributes(index).some(attribute => attribute.name === name));
 
 export const isKeyOf = (keys: KeySchema, name: string): boolean =>
   name === keys.hash.name ||

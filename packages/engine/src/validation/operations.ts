@@ -21,6 +21,7 @@ import { validateGetItem } from './get-item.ts';
 import { validatePutItem } from './put-item.ts';
 import { validateQuery } from './query.ts';
 import { validateScan } from './scan.ts';
+import { validateSearchVectors } from './search-vectors.ts';
 import {
   validateBatchExecuteStatement,
   validateExecuteStatement,
@@ -54,7 +55,6 @@ import {
   validateListBulkOperations,
   validateListGlobalTables,
   validateReplicaScaling,
-  validateSearchVectors,
   validateStartBulkPutItems,
 } from './unsupported.ts';
 import { validateUpdateItem } from './update-item.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DynamoError } from '../errors.ts';
-import { deserialize } from '../http/deserialize.ts';
-import { inputShapes } from '../http/shapes.ts';
+import { deserialize } from './deserialize.ts';
+import { inputShapes } from './input-shapes.ts';
 import { type Operation, validators } from './operations.ts';
 import type { Shape } from './shape.ts';
 
@@ -83,7 +83,7 @@ it.each(operations)('%s survives any JSON', operation => {
       );
       attempt(() => validators[operation](deserialize(operation, json) as never));
     }),
-    { numRuns: 150 },
+    { numRuns: process.env.STAK_LONG_TESTS ? 150 : 40 },
   );
 });
 
@@ -92,7 +92,7 @@ it.each(operations)('%s survives any caller in the same process', operation => {
     fc.property(fc.oneof(junk, requestOf(inputShapes[operation])), input => {
       attempt(() => validators[operation](input as never));
     }),
-    { numRuns: 150 },
+    { numRuns: process.env.STAK_LONG_TESTS ? 150 : 40 },
   );
 });
 

@@ -1,5 +1,5 @@
 import { DynamoError } from '../errors.ts';
-import { deserialize } from '../http/deserialize.ts';
+import { deserialize } from './deserialize.ts';
 import { type Operation, validators } from './operations.ts';
 
 // For the tests: a request as it arrives over the wire, and DynamoDB's response.

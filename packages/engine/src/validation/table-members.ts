@@ -40,7 +40,6 @@ const warmThroughput = structure('WarmThroughput', {
 });
 
 const oneRegion = 'this store is in one region, without replicas';
-const noVectors = 'this version has no vector indexes';
 
 export const tableMembers = {
   attributeDefinitions,
@@ -51,7 +50,6 @@ export const tableMembers = {
   onDemandThroughput,
   warmThroughput,
   replication: refused(oneRegion),
-  vectorIndexes: refused(noVectors),
   indexName: required(indexName),
   billingMode: oneOf('PROVISIONED', 'PAY_PER_REQUEST'),
   tableClass: oneOf('STANDARD', 'STANDARD_INFREQUENT_ACCESS'),

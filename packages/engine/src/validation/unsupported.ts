@@ -1,19 +1,9 @@
 import { checkConstraints } from './constraints.ts';
-import * as members from './members.ts';
-import {
-  integer,
-  list,
-  required,
-  type StructureShape,
-  string,
-  structure,
-  type TypeOf,
-  value,
-} from './shape.ts';
-import { indexName, resolveTableArn, tableName } from './table-name.ts';
+import { integer, required, type StructureShape, string, structure, type TypeOf } from './shape.ts';
+import { resolveTableArn, tableName } from './table-name.ts';
 
-// Bulk operations, vector searches and global tables: only what is needed to refuse them with the right error, and all
-// that lists of them take.
+// Bulk operations and global tables: only what is needed to refuse them with the right error, and all that lists of them
+// take.
 
 export const globalTableShape = structure('GlobalTableInput', {
   GlobalTableName: required(string({ min: 3, max: 255, pattern: /^[a-zA-Z0-9_.-]+$/ })),
@@ -35,23 +25,11 @@ export const startBulkPutItemsShape = structure('StartBulkPutItemsInput', {
 export const bulkOperationShape = structure('BulkOperationInput', {
   BulkOperationArn: required(string({ min: 1, max: 1024 })),
 });
-export const searchVectorsShape = structure('SearchVectorsInput', {
-  TableName: tableName,
-  IndexName: required(indexName),
-  SearchVector: required(list(value, 1)),
-  TopK: required(integer(1)),
-  ReturnConsumedCapacity: members.returnConsumedCapacity,
-  SearchConditionExpression: members.expression,
-  ProjectionExpression: members.expression,
-  ExpressionAttributeNames: members.attributeNames,
-  ExpressionAttributeValues: members.attributeValues,
-});
 
 export type GlobalTableInput = TypeOf<typeof globalTableShape>;
 export type ReplicaScalingInput = TypeOf<typeof replicaScalingShape>;
 export type StartBulkPutItemsInput = TypeOf<typeof startBulkPutItemsShape>;
 export type BulkOperationInput = TypeOf<typeof bulkOperationShape>;
-export type SearchVectorsInput = TypeOf<typeof searchVectorsShape>;
 
 const validatorOf =
   (shape: StructureShape) =>
@@ -66,4 +44,3 @@ export const validateListGlobalTables = validatorOf(listGlobalTablesShape);
 export const validateListBulkOperations = validatorOf(listBulkOperationsShape);
 export const validateStartBulkPutItems = validatorOf(startBulkPutItemsShape);
 export const validateBulkOperation = validatorOf(bulkOperationShape);
-export const validateSearchVectors = validatorOf(searchVectorsShape);

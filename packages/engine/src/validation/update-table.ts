@@ -1,5 +1,5 @@
 import { validationError } from '../errors.ts';
-import { attributesOfKey, type Table } from '../storage/table.ts';
+import { attributesOfKey, searchAttributes, type Table, vectorsOf } from '../storage/table.ts';
 import { invalid } from './attribute-values.ts';
 import { checkConstraints, constraintError, violation } from './constraints.ts';
 import { boolean, list, structure, type TypeOf } from './shape.ts';
@@ -14,6 +14,7 @@ import {
 } from './table-definition.ts';
 import { type AttributeDefinitionsInput, tableMembers } from './table-members.ts';
 import { checkTableNameLength, knownTableName, resolveTableArn } from './table-name.ts';
+import { checkTableVectors, checkVectorUpdates, vectorIndexUpdates } from './vector-indexes.ts';
 import { checkWarmThroughputChanges } from './warm-throughput.ts';
 
 const indexUpdate = structure('GlobalSecondaryIndexUpdate', {
@@ -51,10 +52,10 @@ export const updateTableShape = structure('UpdateTableInput', {
   MultiRegionConsistency: tableMembers.replication,
   GlobalTableWitnessUpdates: tableMembers.replication,
   GlobalTableSettingsReplicationMode: tableMembers.replication,
-  VectorIndexUpdates: tableMembers.vectorIndexes,
+  VectorIndexUpdates: vectorIndexUpdates,
 });
 export type UpdateTableInput = TypeOf<typeof updateTableShape>;
-export type GlobalSecondaryIndexUpdateInput = TypeOf<typeof indexUpdate>;
+type GlobalSecondaryIndexUpdateInput = TypeOf<typeof indexUpdate>;
 
 export function validateUpdateTable(input: UpdateTableInput): void {
   resolveTableArn(input);
@@ -71,7 +72,8 @@ export function validateUpdateTable(input: UpdateTableInput): void {
     input.OnDemandThroughput ??
     input.WarmThroughput ??
     input.DisassociationProtectionEnabled;
-  if (changes == null && !updates?.length) {
+  const vectorUpdates = input.VectorIndexUpdates;
+  if (changes == null && !updates?.length && !vectorUpdates?.length) {
     throw validationError(
       'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, ' +
         'SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, ' +
@@ -86,6 +88,7 @@ export function validateUpdateTable(input: UpdateTableInput): void {
   if (input.OnDemandThroughput) checkOnDemandRange(input.OnDemandThroughput, true);
   checkAlone(input);
   if (updates) checkIndexUpdates(updates);
+  if (vectorUpdates) checkVectorUpdates(vectorUpdates, input.AttributeDefinitions ?? []);
 }
 
 // Some changes must be made one by one.
@@ -149,9 +152,10 @@ export function checkTableUpdate(table: Table, input: UpdateTableInput): void {
   checkThroughputChanges(table, input);
   checkWarmThroughputChanges(table, input);
   checkDefinitions(table, input.AttributeDefinitions ?? []);
+  checkTableVectors(table, input.VectorIndexUpdates ?? [], billing);
   for (const { Create } of input.GlobalSecondaryIndexUpdates ?? []) {
     if (!Create) continue;
-    if (table.indexes.some(index => index.name === Create.IndexName)) {
+    if ([...table.indexes, ...vectorsOf(table)].some(index => index.name === Create.IndexName)) {
       throw validationError('Attempting to create an index which already exists');
     }
     if (!input.AttributeDefinitions?.length) {
@@ -187,16 +191,14 @@ function checkThroughputChanges(
 // A key attribute that is defined again must keep its type.
 function checkDefinitions(table: Table, definitions: AttributeDefinitionsInput): void {
   checkDefinedOnce(definitions);
-  const types = new Map(
-    [table, ...table.indexes].flatMap(({ keys }) =>
-      attributesOfKey(keys).map(({ name, type }) => [name, type] as const),
-    ),
-  );
+  const keys = [table, ...table.indexes].flatMap(({ keys }) => attributesOfKey(keys));
+  const known = [...keys, ...vectorsOf(table).flatMap(searchAttributes)];
+  const types = new Map(known.map(({ name, type }) => [name, type] as const));
   for (const { AttributeName: name, AttributeType: type } of definitions) {
-    const known = types.get(name) ?? type;
-    if (known === type) continue;
+    const defined = types.get(name) ?? type;
+    if (defined === type) continue;
     throw invalid(
-      `Attribute ${name} in AttributeDefinitions is a key of type ${known} and cannot be redefined as ${type}`,
+      `Attribute ${name} in AttributeDefinitions is a key of type ${defined} and cannot be redefined as ${type}`,
     );
   }
 }

@@ -4,7 +4,7 @@ import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { binary, item, text } from '../../test/model/values.ts';
-import { deserialize } from '../http/deserialize.ts';
+import { deserialize } from '../validation/deserialize.ts';
 import type { AttributeValue, Item } from './attribute-value.ts';
 import { equalItems } from './compare.ts';
 import { marshalItem, marshalValue, nativeNumber, unmarshalItem } from './marshal.ts';

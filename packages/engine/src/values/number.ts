@@ -17,7 +17,7 @@ const underflow =
 const tooManyDigits = `Attempting to store more than ${numberDigits} significant digits in a Number`;
 
 export function parseNumber(text: string): string {
-  if (isPlainInteger(text)) return text;
+  if (isPlainInteger(text) || isPlainDecimal(text)) return text;
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text);
   if (!match || (!match[2] && !match[3])) throw notNumeric(text);
   const [, sign, whole = '', fraction = '', exponent = '0'] = match;
@@ -33,14 +33,28 @@ function notNumeric(text: string): ValueError {
   return new ValueError(text ? `${message}: ${text}` : message, `${message}: ${text}`);
 }
 
-// The common case needs no parsing: up to 15 digits, no leading zero, no sign.
+// The common cases need no parsing: up to 15 digits, no leading zero, no sign.
 function isPlainInteger(text: string): boolean {
   const start = text.charCodeAt(0) === 45 ? 1 : 0;
   const length = text.length - start;
   if (length < 1 || length > 15) return false;
   const first = text.charCodeAt(start);
   if (first === 48) return length === 1 && start === 0;
-  for (let i = start; i < text.length; i++) {
+  return areDigits(text, start, text.length);
+}
+
+// And as many with a point, of which vectors have hundreds: no zero at the end, and at the beginning one at most.
+function isPlainDecimal(text: string): boolean {
+  const start = text.charCodeAt(0) === 45 ? 1 : 0;
+  const end = text.length;
+  const point = text.indexOf('.');
+  if (point <= start || end - start > 16) return false;
+  if (text.charCodeAt(start) === 48 && point > start + 1) return false;
+  return text.charCodeAt(end - 1) > 48 && areDigits(text, start, point) && areDigits(text, point + 1, end);
+}
+
+function areDigits(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
     const code = text.charCodeAt(i);
     if (code < 48 || code > 57) return false;
   }

@@ -12,7 +12,7 @@ it('loses nothing that was acknowledged when it is killed, at any moment', {
   const seed = Date.now() % 1_000_000;
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
-  const short = { seed, messages: 1200, log };
+  const short = { seed, messages: 800, log };
   const result = await runCampaign({ ...short, root: join(root, 'one'), rounds: 3 });
   expect(result.violations, [`seed ${seed}`, ...lines].join('\n')).toEqual([]);
   const several = await runCampaign({ ...short, root: join(root, 'several'), rounds: 1, processes: 2 });

@@ -1,7 +1,7 @@
 import type { Engine } from '../../src/engine.ts';
 import { DynamoError } from '../../src/errors.ts';
-import { deserialize } from '../../src/http/deserialize.ts';
 import { serialize } from '../../src/http/serialize.ts';
+import { deserialize } from '../../src/validation/deserialize.ts';
 import type { Dynoxide } from './dynoxide.ts';
 import type { Json } from './fragments.ts';
 import type { Request } from './request-values.ts';

@@ -10,9 +10,9 @@ it('loses nothing that was acknowledged when the power fails, at any moment', {
 }, async () => {
   const root = await mkdtemp(join(tmpdir(), 'stak-power-cut-'));
   const seed = Date.now() % 1_000_000;
-  const short = { root, seed, states: 40, statesPerCut: 5, cutsPerRound: 4, log() {} };
+  const short = { root, seed, states: 25, statesPerCut: 5, cutsPerRound: 4, log() {} };
   const { states, violations } = await runCampaign(short);
   expect(violations, `seed ${seed}`).toEqual([]);
-  expect(states).toBe(40);
+  expect(states).toBe(25);
   await rm(root, { recursive: true });
 });

@@ -1,4 +1,4 @@
-import { json, raw, route } from '@stak/http';
+import { json, nameSchemas, raw, route } from '@stak/http';
 import { z } from 'zod';
 import { returnToChars } from '../people/oauth/limits.ts';
 import { planSchema } from '../schema.ts';
@@ -15,6 +15,7 @@ const returnTo = z
   .optional()
   .describe('Where to send the browser afterwards: a path on this server, or a URL of an allowed origin');
 const page = z.strictObject({ url: z.string().describe('The URL to send the browser to') });
+nameSchemas({ BillingPage: page });
 
 export const billingRoutes = {
   read: route({

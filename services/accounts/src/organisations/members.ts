@@ -1,8 +1,9 @@
 import { failedCondition, failedStep, ref, type WriteStep, write } from '@stak/table';
 import { type ApiKeys, endApiKeys } from '../access/api-keys.ts';
 import { countSteps, type Memberships } from '../access/memberships.ts';
-import { member, membersOf, } from '../access/tables.ts';
+import { invitation, member, membersOf } from '../access/tables.ts';
 import type { AuditRecord } from '../audit.ts';
+import { sha256 } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
 import { type Profile, profile } from '../main-table.ts';
 import { proveOwner, requireFresh, type Signed, type SignInDeps } from '../people/credentials/owner.ts';

@@ -48,7 +48,12 @@ const listOf = <S extends z.ZodType>(schema: S) =>
 const managed = ['accounts.role_refused', 'accounts.member_not_found', 'accounts.last_owner'];
 const mailed = ['accounts.no_mail', 'accounts.role_refused', 'accounts.too_many_attempts'];
 
+const nameBody = z.strictObject({ name: nameSchema });
+const tokenBody = z.strictObject({ token: tokenSchema });
+
 nameSchemas({
+  NewName: nameBody,
+  InvitationToken: tokenBody,
   Organisation: organisationSchema,
   Membership: standingSchema,
   Member: memberSchema,
@@ -83,7 +88,7 @@ export const organisationRoutes = {
     scope: 'admin',
     summary: 'Rename the organisation',
     description: 'Changes the name that members and invited people see.',
-    request: { body: json(z.strictObject({ name: nameSchema })) },
+    request: { body: json(nameBody) },
     responses: { 200: json(organisationSchema) },
   }),
   list: route({
@@ -111,7 +116,7 @@ export const organisationRoutes = {
     idempotent: true,
     summary: 'Create an organisation',
     description: 'Makes an organisation with its own plan, data and members.',
-    request: { body: json(z.strictObject({ name: nameSchema })) },
+    request: { body: json(nameBody) },
     responses: { 201: json(standingSchema) },
     problems: ['accounts.too_many_organisations', 'accounts.email_unverified', 'accounts.session_confined'],
   }),
@@ -324,7 +329,7 @@ export const organisationRoutes = {
     auth: 'public',
     summary: 'Get an invitation by its token',
     description: 'Returns who invites whom to which organisation. It changes nothing.',
-    request: { body: json(z.strictObject({ token: tokenSchema })) },
+    request: { body: json(tokenBody) },
     responses: {
       200: json(
         z.strictObject({
@@ -350,7 +355,7 @@ export const organisationRoutes = {
     summary: 'Accept an invitation',
     description:
       'Sign in first with the address that it was sent to. Accepting verifies that address. Then switch to the organisation.',
-    request: { body: json(z.strictObject({ token: tokenSchema })) },
+    request: { body: json(tokenBody) },
     responses: { 200: json(z.strictObject({ accountId: z.string(), role: roleSchema })) },
     problems: [
       'accounts.token_refused',

@@ -1,5 +1,4 @@
 import { failedStep, is, type WriteStep, write } from '@stak/table';
-import type { Usage } from '../billing/usage.ts';
 import { type Base, isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
 import { type Profile, profile } from '../main-table.ts';

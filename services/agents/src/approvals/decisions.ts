@@ -1,13 +1,12 @@
 import { type AuditLine, callerOf } from '@stak/http';
 import { failedCondition, is, write } from '@stak/table';
-import type { Caller } from '../conversations/access.ts';
-import { type Service, timestampOf } from '../deps.ts';
+import { type Base, type Service, type StateDeps, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
-import { state } from '../table.ts';
-import { retryOnConflict } from '../turns/conflict-retry.ts';
-import { type ConversationKey, dueAt, isLeased, keyOfConversation, readState } from '../turns/lease.ts';
-import type { ApprovalItem } from './paused-turn.ts';
-import { approval } from './table.ts';
+import { approval, state } from '../main-table.ts';
+import type { Caller } from '../state/access.ts';
+import { retryOnConflict } from '../state/conflict-retry.ts';
+import { type ConversationKey, dueAt, isLeased, keyOfConversation, readState } from '../state/lease.ts';
+import type { ApprovalItem } from '../state/paused.ts';
 
 export type Decision = { approved: boolean; reason?: string };
 
@@ -36,16 +35,24 @@ const isOwn = (caller: Caller, { user_id }: Pick<ApprovalItem, 'user_id'>): bool
 
 // A host acts for its users, whose tokens it mints. An approval by an admin requires a key with the scope `admin`, or a
 // user of the tenant who is an admin.
-async function mayDecide(service: Service, caller: Caller, item: ApprovalItem): Promise<boolean> {
+async function mayDecide(
+  service: Pick<Service, 'roleOf'>,
+  caller: Caller,
+  item: ApprovalItem,
+): Promise<boolean> {
   if (caller.kind === 'account') return item.approval === 'user' || caller.scope === 'admin';
   return item.approval === 'user' ? isOwn(caller, item) : isAdmin(service, caller, item.tenant_id);
 }
 
-export const isAdmin = async (service: Service, caller: Caller, tenantId: string): Promise<boolean> =>
+export const isAdmin = async (
+  service: Pick<Service, 'roleOf'>,
+  caller: Caller,
+  tenantId: string,
+): Promise<boolean> =>
   caller.kind === 'account' || (await service.roleOf(tenantId, caller.userId)) === 'admin';
 
 export async function findApproval(
-  service: Service,
+  service: Pick<Service, 'store' | 'roleOf'>,
   caller: Caller,
   key: ConversationKey & { approval_id: string },
 ): Promise<ApprovalItem> {
@@ -59,7 +66,7 @@ export async function findApproval(
 // One transaction decides and wakes the turn. Of several decisions the first one counts; repeating it returns the same
 // result, and any other one is refused.
 export async function decide(
-  service: Service,
+  service: Base & StateDeps & Pick<Service, 'roleOf' | 'audit'>,
   caller: Caller,
   key: ConversationKey & { approval_id: string },
   { approved, reason }: Decision,
@@ -114,7 +121,7 @@ export async function decide(
 
 // If the trail cannot be written, the decision stays, and the log has it.
 async function recordDecision(
-  { audit, log }: Service,
+  { audit, log }: Pick<Service, 'log' | 'audit'>,
   { tenant_id, conversation_id, approval_id }: ConversationKey & { approval_id: string },
   { status, name }: ApprovalItem,
   { account_id, ...by }: Decider,

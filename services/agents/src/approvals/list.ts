@@ -1,17 +1,17 @@
 import type { PageRequest } from '@stak/http';
 import { ref } from '@stak/table';
-import type { Caller } from '../conversations/access.ts';
 import type { Service } from '../deps.ts';
-import { type ConversationKey, isPaused, readState } from '../turns/lease.ts';
+import { approval, approvalsOfTenant, approvalsOfUser } from '../main-table.ts';
+import type { Caller } from '../state/access.ts';
+import { type ConversationKey, isPaused, readState } from '../state/lease.ts';
+import { type ApprovalItem, readApprovals, readPaused } from '../state/paused.ts';
 import { isAdmin } from './decisions.ts';
-import { type ApprovalItem, readApprovals, readPaused } from './paused-turn.ts';
-import { approval, approvalsOfTenant, approvalsOfUser } from './table.ts';
 import { showApproval } from './views.ts';
 
 // The pending approvals of a tenant, oldest first: all of them for a host; for an admin, those that need one and their
 // own; for other users, their own.
 export async function listApprovals(
-  service: Service,
+  service: Pick<Service, 'store' | 'roleOf'>,
   caller: Caller,
   tenant_id: string,
   page: PageRequest,
@@ -36,7 +36,10 @@ export async function listApprovals(
 }
 
 // For a message without an answer: the pending approvals, if there are any.
-export async function showWaiting(service: Service, address: ConversationKey & { message_id: string }) {
+export async function showWaiting(
+  service: Pick<Service, 'store' | 'clock'>,
+  address: ConversationKey & { message_id: string },
+) {
   const { message_id, conversation_id } = address;
   const waiting = { message_id, conversation_id, status: 'waiting' as const };
   const known = await readState(service, address);

@@ -1,48 +1,10 @@
-import { failedCondition, type ItemOf, is, isRefused, type NamedStep, ref, write } from '@stak/table';
-import type { Message } from '../conversations/message-format.ts';
+import { failedCondition, type ItemOf, is, isRefused, type NamedStep, write } from '@stak/table';
 import { type Service, timestampOf, ttlAfter } from '../deps.ts';
-import { agentErrors, cleared } from '../errors.ts';
+import { AnswerCancelled, agentErrors, cleared } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { message, state } from '../table.ts';
-import { AnswerCancelled } from '../turns/cancel.ts';
-import { type ConversationKey, dueAt, dueWhenFree, type Held, keyOfConversation } from '../turns/lease.ts';
-import { approval, pausedTurn } from './table.ts';
-
-export type ApprovalItem = ItemOf<typeof approval>;
-
-export type PendingCall = {
-  tool_call_id: string;
-  name: string;
-  input: unknown;
-  approval?: 'user' | 'admin'; // without it, no approval is needed
-  approval_id?: string;
-  refused?: string; // why the call is refused without asking
-  is_started?: boolean; // for a call that must not be made twice
-  result?: { output: unknown; text: string; is_error?: boolean };
-};
-
-// The progress of a turn. From here on every call is made once, in any process.
-export type Progress = Omit<
-  ItemOf<typeof pausedTurn>,
-  'tenant_id' | 'conversation_id' | 'messages' | 'calls'
-> & {
-  messages: Message[];
-  calls: PendingCall[];
-};
-
-export async function readPaused({ store }: Service, key: ConversationKey): Promise<Progress | undefined> {
-  const item = await store.get(pausedTurn, keyOfConversation(key), {
-    consistent: true,
-    pattern: 'read a paused turn',
-  });
-  if (!item) return undefined;
-  const { tenant_id: _, conversation_id: __, ...rest } = item;
-  return {
-    ...rest,
-    messages: JSON.parse(item.messages) as Message[],
-    calls: JSON.parse(item.calls) as PendingCall[],
-  };
-}
+import { approval, message, pausedTurn, state } from '../main-table.ts';
+import { type ConversationKey, dueAt, dueWhenFree, type Held, keyOfConversation } from '../state/lease.ts';
+import { type ApprovalItem, type PendingCall, type Progress, readApprovals } from '../state/paused.ts';
 
 const itemOf = (key: ConversationKey, progress: Progress): ItemOf<typeof pausedTurn> => ({
   ...keyOfConversation(key),
@@ -56,7 +18,7 @@ type Pausing = { hours: number; reply?: string };
 // Stores the calls before any of them is made. If an approval is needed, the lease is released in the same transaction,
 // and the turn rests until the decision or the end of its time. Returns the new approvals.
 export async function pauseTurn(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock' | 'dueShards' | 'notifier'>,
   held: Held,
   progress: Progress,
   { hours, reply }: Pausing,
@@ -140,7 +102,11 @@ function newApproval(
 }
 
 // Called between two calls, so that a worker that resumes the turn knows what was done.
-export async function saveCalls(service: Service, held: Held, progress: Progress): Promise<void> {
+export async function saveCalls(
+  service: Pick<Service, 'store'>,
+  held: Held,
+  progress: Progress,
+): Promise<void> {
   try {
     await service.store.transact(
       {
@@ -159,25 +125,13 @@ export async function saveCalls(service: Service, held: Held, progress: Progress
   }
 }
 
-export async function readApprovals(
-  { store }: Service,
-  key: ConversationKey,
-  { calls }: Pick<Progress, 'calls'>,
-): Promise<ApprovalItem[]> {
-  const refs = calls.flatMap(({ approval_id }) =>
-    approval_id === undefined ? [] : [ref(approval, { ...keyOfConversation(key), approval_id })],
-  );
-  const found = await store.batchGet(refs, { consistent: true, pattern: 'read approvals' });
-  return found.filter(one => one !== undefined);
-}
-
 export type Ready =
   | { isReady: true; approvals: ApprovalItem[] }
   | { isReady: false; approvals: ApprovalItem[]; untilMs: number };
 
 // The decisions. Approvals whose time is up are refused; from then on they cannot be approved.
 export async function settleApprovals(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock'>,
   key: ConversationKey,
   progress: Progress,
 ): Promise<Ready> {
@@ -201,28 +155,3 @@ export async function settleApprovals(
   if (waiting.length === 0) return { isReady: true, approvals };
   return { isReady: false, approvals, untilMs: Math.min(...waiting.map(one => Date.parse(one.expires_at))) };
 }
-
-// For a conversation that is cleared, or a turn that is given up: cancels everything pending.
-export const cancelSteps = (
-  key: ConversationKey,
-  approvals: readonly ApprovalItem[],
-  nowMs: number,
-): NamedStep[] => [
-  ['the paused turn', write.delete(pausedTurn, keyOfConversation(key))],
-  ...approvals
-    .filter(one => one.status === 'waiting')
-    .map(
-      (one): NamedStep => [
-        one.approval_id,
-        write.update(
-          approval,
-          one,
-          { set: { status: 'cancelled', decided_at: timestampOf(nowMs) }, remove: ['waiting_since'] },
-          { if: { status: 'waiting' } },
-        ),
-      ],
-    ),
-];
-
-export const isPausedAs = (paused: string | undefined) =>
-  paused === undefined ? { paused: is.absent } : { paused };

@@ -1,10 +1,10 @@
-import { answerPage, endpoint, json, type PageRequest, pageOf, pageQuery, route } from '@stak/http';
-import { findConversation } from '../conversations/access.ts';
-import { enteredTenant, type Service } from '../deps.ts';
+import { answerPage, endpoint, json, type PageRequest, pageQuery, route } from '@stak/http';
+import { findConversation } from '../conversations/external-writes.ts';
+import { type Base, enteredTenant, type Service, type StateDeps } from '../deps.ts';
+import { approvalsOfConversation } from '../main-table.ts';
 import * as schema from '../schema.ts';
 import { decide, deciderOf, findApproval } from './decisions.ts';
 import { listApprovals } from './list.ts';
-import { approvalsOfConversation } from './table.ts';
 import { showApproval } from './views.ts';
 
 const user = {
@@ -33,7 +33,7 @@ const routes = {
     description:
       'Returns the oldest first. A host gets all of them. End users get those that they can decide: the calls in their own conversations and, for admins of the tenant, those that need an admin.',
     request: { params: schema.tenantParams, query: pageQuery() },
-    responses: { 200: json(pageOf(schema.approvalShape)) },
+    responses: { 200: json(schema.approvalPage) },
   }),
   ofConversation: route({
     ...user,
@@ -47,7 +47,7 @@ const routes = {
     summary: 'List the approvals of a conversation',
     description: 'Returns pending approvals, and those decided in the last few days.',
     request: { params: schema.conversationParams, query: pageQuery() },
-    responses: { 200: json(pageOf(schema.approvalShape)) },
+    responses: { 200: json(schema.approvalPage) },
     problems: ['agents.conversation_not_found'],
   }),
   get: route({
@@ -83,7 +83,7 @@ const routes = {
   }),
 };
 
-export const createApprovalRoutes = (service: Service) =>
+export const createApprovalRoutes = (service: Base & StateDeps & Pick<Service, 'roleOf' | 'audit'>) =>
   [
     endpoint(routes.list, async c => {
       const caller = c.get('principal');

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Message, Part } from '../conversations/message-format.ts';
 import type { Service } from '../deps.ts';
-import { executeSkill } from '../skills/run-skill.ts';
+import { executeSkill, sayFailed } from '../skills/run-skill.ts';
 import type { Skill, SkillScope } from '../skills/skill.ts';
+import type { Held } from '../state/lease.ts';
+import type { Message, Part } from '../state/message-format.ts';
+import type { ApprovalItem, PendingCall, Progress } from '../state/paused.ts';
 import type { LiveEvent } from '../streaming/live-answers.ts';
-import type { Held } from '../turns/lease.ts';
-import { sayFailed } from '../turns/rules.ts';
-import { type ApprovalItem, type PendingCall, type Progress, saveCalls } from './paused-turn.ts';
+import { saveCalls } from './paused-turn.ts';
 
 type Running = {
   held: Held;
@@ -21,7 +21,10 @@ type Result = NonNullable<PendingCall['result']>;
 
 // Makes the approved calls, one after the other, and stores the result of each before the next one. If a process dies
 // during a call, the call is repeated with the same key, unless it must not be made twice.
-export async function runCalls(service: Service, running: Running): Promise<Progress> {
+export async function runCalls(
+  service: Pick<Service, 'store' | 'clock'>,
+  running: Running,
+): Promise<Progress> {
   const { held, emit } = running;
   let { progress } = running;
   const update = async (i: number, change: Partial<PendingCall>) => {
@@ -54,7 +57,7 @@ export async function runCalls(service: Service, running: Running): Promise<Prog
 const unknown = 'it is not known whether it was done; it was not tried again';
 
 async function run(
-  service: Service,
+  service: Pick<Service, 'clock'>,
   { progress, scope }: Running,
   skill: Skill,
   call: PendingCall,

@@ -1,8 +1,5 @@
-import { cutText } from '@stak/kit';
-import type { Question } from '../channels/channel.ts';
-import * as limits from '../limits.ts';
+import type { ApprovalItem, PendingCall, Progress } from '../state/paused.ts';
 import type { LiveEvent } from '../streaming/live-answers.ts';
-import type { ApprovalItem, PendingCall, Progress } from './paused-turn.ts';
 
 export const showApproval = (item: ApprovalItem) => ({
   approval_id: item.approval_id,
@@ -29,28 +26,6 @@ export const sayWaiting = (calls: readonly PendingCall[]): string =>
       .filter(({ approval_id }) => approval_id !== undefined)
       .map(({ name, input }) => `- ${name} ${JSON.stringify(input)}`),
   ].join('\n');
-
-const outcomes = {
-  approved: 'Approved.',
-  refused: 'Refused.',
-  expired: 'It was not decided in time.',
-  cancelled: 'It is no longer needed.',
-} as const;
-
-// For a channel with buttons.
-export const questionOf = (conversation_id: string, approvals: readonly ApprovalItem[]): Question => ({
-  text: approvals.some(({ status }) => status === 'waiting')
-    ? 'This needs an approval first:'
-    : 'This needed an approval:',
-  conversation_id,
-  calls: approvals.map(({ approval_id, name, input, status, reason }) => ({
-    approval_id,
-    text: `${name} ${cutText(input, limits.questionChars)}`,
-    ...(status !== 'waiting' && {
-      outcome: status === 'refused' && reason ? `Refused: ${reason}` : outcomes[status],
-    }),
-  })),
-});
 
 // The events before the turn was paused, for clients that follow it from here on. Ends with the decisions, unless it
 // still waits.

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Service } from '../deps.ts';
+import type { Base, SkillDeps } from '../deps.ts';
 
 export const channelTypes = ['slack', 'teams', 'telegram', 'whatsapp'] as const;
 export type ChannelType = (typeof channelTypes)[number];
@@ -46,17 +46,20 @@ export type Outcome = { ok: true } | { ok: false; retryMs?: number; reason: stri
 
 type Secrets = Record<string, string>;
 
+// What the providers' calls take.
+export type ProviderDeps = Pick<Base, 'clock' | 'log'> & Pick<SkillDeps, 'outbound'>;
+
 // What differs between providers. A delivery is not read before it is verified.
 export type ChannelKind = {
   readonly credentials: z.ZodObject; // all of them secret
   // Called before credentials are stored, if a delivery does not show that its sender knows them.
-  checkOwner?(service: Service, channelId: string, secrets: Secrets): Promise<Outcome>;
-  prove(service: Service, delivery: Delivery, secrets: Secrets): Promise<boolean>;
+  checkOwner?(service: ProviderDeps, channelId: string, secrets: Secrets): Promise<Outcome>;
+  prove(service: ProviderDeps, delivery: Delivery, secrets: Secrets): Promise<boolean>;
   read(delivery: Delivery): Understood;
   // The handshake of a provider that sends a GET request first.
   greet?(query: Readonly<Record<string, string>>, secrets: Secrets): string | undefined;
   send(
-    service: Service,
+    service: ProviderDeps,
     channelId: string,
     secrets: Secrets,
     replyTo: Record<string, string>,
@@ -64,7 +67,7 @@ export type ChannelKind = {
   ): Promise<Outcome>;
   // For channels with buttons. Shows the question, or, with the result of that, updates it.
   ask?(
-    service: Service,
+    service: ProviderDeps,
     channelId: string,
     secrets: Secrets,
     replyTo: Record<string, string>,
@@ -73,7 +76,7 @@ export type ChannelKind = {
   ): Promise<Outcome & { shownAs?: Record<string, string> }>;
   // Sends a text to a person alone who pressed a button too late, or that is not theirs.
   sendPrivately?(
-    service: Service,
+    service: ProviderDeps,
     channelId: string,
     secrets: Secrets,
     privateTo: Record<string, string>,

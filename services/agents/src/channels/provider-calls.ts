@@ -8,7 +8,7 @@ export type Called = { status: number; json: Readonly<Record<string, unknown>>; 
 
 // Calls a provider's API with the guarded client: URLs of a tenant's channel may come from a message.
 export async function callJson(
-  { outbound, clock }: Service,
+  { outbound, clock }: Pick<Service, 'clock' | 'outbound'>,
   url: string,
   headers: readonly HeaderPair[],
   body: unknown,

@@ -5,21 +5,30 @@ import { is, isRefused, write } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
 import { decide } from '../approvals/decisions.ts';
 import { createConversation } from '../conversations/conversations.ts';
-import { cleanText } from '../conversations/message-format.ts';
-import { type Entered, type Service, secondsOf, ttlAfter } from '../deps.ts';
+import {
+  type Base,
+  type ChannelDeps,
+  type Entered,
+  type Service,
+  type SkillDeps,
+  type StateDeps,
+  secondsOf,
+  ttlAfter,
+} from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { message as messageItem, state } from '../main-table.ts';
 import { approvalParams } from '../schema.ts';
 import { readAgentSettings } from '../settings.ts';
-import { message as messageItem, state } from '../table.ts';
-import { acceptMessage, type Incoming } from '../turns/accept-message.ts';
-import { nextEpoch } from '../turns/commit-turn.ts';
-import { dueAt } from '../turns/lease.ts';
+import { acceptMessage, type Incoming } from '../state/accept-message.ts';
+import { dueAt } from '../state/lease.ts';
+import { cleanText } from '../state/message-format.ts';
+import { nextEpoch } from '../state/turn-items.ts';
 import { isRefusal, refundMessage, reserveMessage } from '../usage/quota.ts';
 import type { ChannelMessage, ChannelPress } from './channel.ts';
 import { type ChannelAddress, openSecrets } from './secrets.ts';
 import { writeReply } from './send-reply.ts';
-import { notice } from './table.ts';
+import { notice } from './tables.ts';
 
 const hash = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40);
@@ -27,7 +36,11 @@ const hash = (...parts: readonly string[]): string =>
 // A message from a verified channel. It is stored before it is answered: the provider gets a 200 when nothing can be
 // lost.
 export async function takeMessage(
-  service: Service,
+  service: StateDeps &
+    Pick<
+      Service,
+      'store' | 'clock' | 'sealer' | 'resolveChannel' | 'findChannelUser' | 'hasRoom' | 'countMessage'
+    >,
   owner: string,
   address: ChannelAddress,
   said: ChannelMessage,
@@ -88,7 +101,7 @@ export async function takeMessage(
 // A button was pressed. The person decides as their linked user, and only what that user may decide: the first decision
 // counts. The response is shown to them only.
 export async function takePress(
-  service: Service,
+  service: Base & StateDeps & ChannelDeps & SkillDeps & Pick<Service, 'roleOf' | 'audit'>,
   owner: string,
   address: ChannelAddress,
   press: ChannelPress,
@@ -110,7 +123,7 @@ export async function takePress(
 }
 
 async function decidePress(
-  service: Service,
+  service: Base & StateDeps & Pick<Service, 'resolveChannel' | 'findChannelUser' | 'roleOf' | 'audit'>,
   owner: string,
   address: ChannelAddress,
   { identity, approved, ...named }: ChannelPress,
@@ -148,7 +161,11 @@ const pressRefusals: Readonly<Record<string, string | undefined>> = {
 };
 
 // Returns whether it was new.
-async function acceptFrom(service: Service, incoming: Incoming, user_id: string): Promise<boolean> {
+async function acceptFrom(
+  service: StateDeps & Pick<Service, 'store' | 'clock' | 'sealer'>,
+  incoming: Incoming,
+  user_id: string,
+): Promise<boolean> {
   for (let tries = 0; tries < 3; tries++) {
     const mode = { asUser: user_id, whenBusy: 'queue', waitsMs: limits.burstMs } as const;
     const { kind } = await acceptMessage(service, incoming, mode);
@@ -167,7 +184,11 @@ async function acceptFrom(service: Service, incoming: Incoming, user_id: string)
 }
 
 // The tenant, or why there is none for this channel.
-async function enter(service: Service, { type, channel_id }: ChannelAddress, owner: string) {
+async function enter(
+  service: Pick<Service, 'resolveChannel'>,
+  { type, channel_id }: ChannelAddress,
+  owner: string,
+) {
   try {
     const entered: Entered = await service.resolveChannel(type, channel_id);
     return entered.tenant_id === owner ? entered : 'moved';
@@ -187,7 +208,7 @@ const notices: Readonly<Record<string, string>> = {
 
 // Sends a notice now and then, not for every message. A channel that no longer belongs to this tenant gets none.
 async function notifySender(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock' | 'dueShards' | 'notifier'>,
   conversation: { tenant_id: string; conversation_id: string },
   identity: string,
   to: Parameters<typeof writeReply>[0],

@@ -11,13 +11,13 @@ import {
 } from '@stak/http';
 import { manageScope } from '@stak/tenants';
 import { z } from 'zod';
-import type { Service } from '../deps.ts';
+import type { Base, ChannelDeps, Service, SkillDeps, StateDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { channelCredentials, channelStatus, tenantParams } from '../schema.ts';
 import { channelTypes, type Delivery } from './channel.ts';
 import { takeMessage, takePress } from './receive.ts';
 import { deleteSecrets, noChannel, openSecrets, putSecrets } from './secrets.ts';
-import { channelsOfTenant } from './table.ts';
+import { channelsOfTenant } from './tables.ts';
 
 const tags = ['agents'] as string[];
 const managed = { auth: 'user', endUserScope: manageScope, tags, tenant: 'path', mcp: false } as const;
@@ -132,7 +132,13 @@ const routes = {
   }),
 };
 
-export function createChannelRoutes(service: Service) {
+export function createChannelRoutes(
+  service: Base &
+    StateDeps &
+    SkillDeps &
+    ChannelDeps &
+    Pick<Service, 'roleOf' | 'audit' | 'hasRoom' | 'countMessage'>,
+) {
   const deliveryOf = (
     c: { req: { header(name: string): string | undefined } },
     id: string,

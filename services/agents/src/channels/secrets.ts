@@ -3,8 +3,8 @@ import { tenantErrors } from '@stak/tenants';
 import type { z } from 'zod';
 import { type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
-import type { ChannelType } from './channel.ts';
-import { channelSecrets, tenantChannel } from './table.ts';
+import type { ChannelType, ProviderDeps } from './channel.ts';
+import { channelSecrets, tenantChannel } from './tables.ts';
 
 export type ChannelAddress = { type: ChannelType; channel_id: string };
 
@@ -14,7 +14,7 @@ const sealLocation = ({ type, channel_id }: ChannelAddress) =>
 
 // Only for a channel that the tenant has claimed. A later owner starts without secrets.
 export async function putSecrets(
-  service: Service,
+  service: ProviderDeps & Pick<Service, 'store' | 'sealer' | 'channels' | 'resolveChannel'>,
   tenant_id: string,
   address: ChannelAddress,
   credentials: unknown,
@@ -40,7 +40,7 @@ export async function putSecrets(
 }
 
 async function assertOwner(
-  service: Service,
+  service: ProviderDeps & Pick<Service, 'channels'>,
   { type, channel_id }: ChannelAddress,
   secrets: Record<string, string>,
 ): Promise<void> {
@@ -67,7 +67,7 @@ export type OpenedSecrets = { tenant_id: string; secrets: Record<string, string>
 
 // Undefined for a channel without secrets: nothing it sends can be verified.
 export async function openSecrets(
-  service: Service,
+  service: Pick<Service, 'store' | 'sealer'>,
   address: ChannelAddress,
 ): Promise<OpenedSecrets | undefined> {
   const { type, channel_id } = address;
@@ -78,7 +78,7 @@ export async function openSecrets(
 }
 
 export async function deleteSecrets(
-  { store }: Service,
+  { store }: Pick<Service, 'store'>,
   tenant_id: string,
   address: ChannelAddress,
 ): Promise<void> {

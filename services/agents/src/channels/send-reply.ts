@@ -1,10 +1,10 @@
 import { cutText, doubledMs } from '@stak/kit';
-import { askInChannel } from '../approvals/channel-question.ts';
-import type { Service } from '../deps.ts';
+import type { Base, Service, SkillDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
-import type { MessageItem } from '../turns/commit-turn.ts';
-import type { ConversationKey } from '../turns/lease.ts';
+import type { ConversationKey } from '../state/lease.ts';
+import type { MessageItem } from '../state/turn-items.ts';
 import type { ChannelType } from './channel.ts';
+import { askInChannel } from './question.ts';
 import { openSecrets } from './secrets.ts';
 
 // A reply to be sent: stored in the state of its conversation, so that it is sent after a crash, and before the next
@@ -47,7 +47,7 @@ export function replyTo(waiting: readonly MessageItem[], text: string, asks?: st
 
 // Undefined when it is sent, or given up: if the provider rejects it for good, or for a whole day. After a crash right after sending it is sent twice: channels cannot be asked.
 export async function sendReply(
-  service: Service,
+  service: Base & SkillDeps & Pick<Service, 'channels'>,
   key: ConversationKey,
   text: string,
 ): Promise<{ reply: string; untilMs: number } | undefined> {

@@ -54,8 +54,13 @@ export const slack = (address: string): ChannelKind => ({
   },
 });
 
-const callSlack = (service: Service, address: string, method: string, token = '', body: object = {}) =>
-  callJson(service, `${address}/${method}`, [['authorization', `Bearer ${token}`]], body);
+const callSlack = (
+  service: Pick<Service, 'clock' | 'outbound'>,
+  address: string,
+  method: string,
+  token = '',
+  body: object = {},
+) => callJson(service, `${address}/${method}`, [['authorization', `Bearer ${token}`]], body);
 
 // Slack always responds with 200, and reports success in the body.
 const isFine = (json: Readonly<Record<string, unknown>>): boolean => json.ok === true;

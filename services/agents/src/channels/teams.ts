@@ -16,7 +16,11 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
   const keys = createKeys(teamsOpenId);
   const tokens = createRecentMap<string, { token: string; untilMs: number }>(limits.cachedTokens);
 
-  const accessToken = async (service: Service, appId: string, password: string) => {
+  const accessToken = async (
+    service: Pick<Service, 'clock' | 'log' | 'outbound'>,
+    appId: string,
+    password: string,
+  ) => {
     const nowMs = service.clock.now();
     // Includes the password: the app id alone must not give access to an earlier owner's conversations.
     const cacheKey = hmacHex(password, appId);
@@ -38,7 +42,11 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
 
   // A verified owner stays verified while Microsoft cannot be reached.
   const owners = createRecentMap<string, true>(limits.cachedTokens);
-  const isOwner = async (service: Service, appId: string, password: string): Promise<boolean> => {
+  const isOwner = async (
+    service: Pick<Service, 'clock' | 'log' | 'outbound'>,
+    appId: string,
+    password: string,
+  ): Promise<boolean> => {
     const key = hmacHex(password, appId);
     const token = await accessToken(service, appId, password);
     if (typeof token === 'string') {
@@ -141,7 +149,7 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
 }
 
 function callBot(
-  service: Service,
+  service: Pick<Service, 'clock' | 'outbound'>,
   token: string,
   { serviceUrl = '', conversation = '', activity = '' }: Record<string, string>,
   body: object,

@@ -1,9 +1,8 @@
 import { type PageRequest, versionMismatch } from '@stak/http';
 import { failedCondition, is, isRefused, tableErrors, write } from '@stak/table';
-import { type Service, timestampOf } from '../deps.ts';
+import { type Service, type StateDeps, timestampOf } from '../deps.ts';
 import { agentErrors, noMessage } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { forgetConversation } from '../memory/memory.ts';
 import {
   conversation,
   conversationsOfTenant,
@@ -12,17 +11,10 @@ import {
   state,
   turn,
   turnsOfConversation,
-} from '../table.ts';
-import {
-  commitTurns,
-  type Draft,
-  type Head,
-  type NewTurn,
-  newHead,
-  nextEpoch,
-  type TurnItem,
-} from '../turns/commit-turn.ts';
-import { retryOnConflict } from '../turns/conflict-retry.ts';
+} from '../main-table.ts';
+import { forgetConversation } from '../memory/memory.ts';
+import type { Caller } from '../state/access.ts';
+import { retryOnConflict } from '../state/conflict-retry.ts';
 import {
   type ConversationKey,
   dueAt,
@@ -31,12 +23,14 @@ import {
   readState,
   type StateItem,
   withLease,
-} from '../turns/lease.ts';
-import { type Caller, findConversation } from './access.ts';
+} from '../state/lease.ts';
+import type { Message } from '../state/message-format.ts';
+import { readHead } from '../state/reads.ts';
+import { type Head, type NewTurn, nextEpoch, type TurnItem } from '../state/turn-items.ts';
+import { commitTurns, type Draft, newHead } from './commit-turn.ts';
 import { deleteConversation } from './deletion.ts';
+import { findConversation } from './external-writes.ts';
 import { turnsOfMessages } from './imported-turns.ts';
-import type { Message } from './message-format.ts';
-import { readHead } from './reads.ts';
 import { showTurn } from './views.ts';
 
 const exists = () =>
@@ -44,7 +38,7 @@ const exists = () =>
 
 // Writes both items. The state may have outlived a conversation with the same id: its epoch continues.
 export async function createConversation(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock' | 'sealer'>,
   key: ConversationKey,
   draft: Draft,
   also: Partial<StateItem> = {},
@@ -90,7 +84,7 @@ export async function createConversation(
 
 // Once for each request: if an earlier run of it was not answered, the conversation that it has created is returned.
 export const createConversationOnce = (
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock' | 'sealer'>,
   key: ConversationKey,
   draft: Draft,
   creation_id: string,
@@ -101,7 +95,7 @@ export const createConversationOnce = (
 
 // Throws the error of the creation if another request has created the conversation.
 async function findCreated(
-  service: Service,
+  service: Pick<Service, 'store'>,
   key: ConversationKey,
   creation_id: string,
   error: unknown,
@@ -113,7 +107,7 @@ async function findCreated(
 }
 
 export const listConversations = (
-  { store }: Service,
+  { store }: Pick<Service, 'store'>,
   tenant_id: string,
   user_id: string | undefined,
   page: PageRequest,
@@ -123,7 +117,7 @@ export const listConversations = (
     : store.query(conversationsOfUser, { tenant_id, user_id }, page);
 
 export async function renameConversation(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
   caller: Caller,
   key: ConversationKey,
   title: string,
@@ -153,7 +147,11 @@ export async function renameConversation(
 
 type TurnPage = { limit: number; cursor?: string; caller: string; newestFirst: boolean };
 
-export const listTurns = ({ store }: Service, head: Head, { newestFirst, ...page }: TurnPage) =>
+export const listTurns = (
+  { store }: Pick<Service, 'store'>,
+  head: Head,
+  { newestFirst, ...page }: TurnPage,
+) =>
   store.query(
     turnsOfConversation,
     { ...keyOfConversation(head), epoch: head.epoch! },
@@ -171,7 +169,7 @@ const setOrRemove = <T extends object>(values: T) => ({
 // The user and the host each have their own. Only for an existing turn: one that was cleared in the meantime must not
 // come back.
 export async function rateTurn(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock'>,
   by: Caller['kind'],
   head: Head,
   seq: number,
@@ -198,7 +196,7 @@ export async function rateTurn(
 
 // Everything, oldest first, one piece at a time.
 export async function* exportConversation(
-  { store }: Service,
+  { store }: Pick<Service, 'store'>,
   caller: Pick<Caller, 'kind'>,
   head: Head,
 ): AsyncGenerator<{ kind: string; item: unknown }> {
@@ -237,7 +235,7 @@ type Import = { messages: readonly Message[]; mostMessages: number; creation_id:
 // Imports a conversation as a new one, whose turns are invisible before all are written. A repeated request continues
 // what an earlier run of it has begun.
 export async function importConversation(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock' | 'sealer'>,
   key: ConversationKey,
   draft: Draft,
   { messages, mostMessages, creation_id }: Import,
@@ -259,7 +257,7 @@ export async function importConversation(
 }
 
 async function continueImport(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
   { head, known }: { head: Head; known: StateItem },
   turns: readonly NewTurn[],
   mostMessages: number,

@@ -1,11 +1,17 @@
 import { is, type NamedStep, write } from '@stak/table';
-import { cancelSteps, isPausedAs, readApprovals, readPaused } from '../approvals/paused-turn.ts';
-import { approval, approvalsOfConversation } from '../approvals/table.ts';
-import { type Service, timestampOf, ttlAfter } from '../deps.ts';
+import { type Service, type StateDeps, timestampOf, ttlAfter } from '../deps.ts';
 import * as limits from '../limits.ts';
-import { conversation, message, messagesOfConversation, state, turn, turnsOfConversation } from '../table.ts';
-import { type Head, type MessageItem, nextEpoch } from '../turns/commit-turn.ts';
-import { retryOnConflict } from '../turns/conflict-retry.ts';
+import {
+  approval,
+  approvalsOfConversation,
+  conversation,
+  message,
+  messagesOfConversation,
+  state,
+  turn,
+  turnsOfConversation,
+} from '../main-table.ts';
+import { retryOnConflict } from '../state/conflict-retry.ts';
 import {
   type ConversationKey,
   dueAt,
@@ -13,23 +19,31 @@ import {
   keyOfConversation,
   readState,
   type StateItem,
-} from '../turns/lease.ts';
+} from '../state/lease.ts';
+import { digestOf } from '../state/message-format.ts';
+import { cancelSteps, isPausedAs, readApprovals, readPaused } from '../state/paused.ts';
+import { isExternal, readHead, readWaiting } from '../state/reads.ts';
+import { type Head, type MessageItem, nextEpoch } from '../state/turn-items.ts';
 import { refundMessage } from '../usage/quota.ts';
-import { digestOf } from './message-format.ts';
-import { isExternal, readHead, readWaiting } from './reads.ts';
 
 // One write ends the epoch: from then on its turns are invisible, and a turn in progress cannot commit. Waiting
 // messages are dropped with it. The worker removes the log, however long that takes.
-export const clearConversation = (service: Service, key: ConversationKey, forgets?: string): Promise<void> =>
-  endEpoch(service, key, false, forgets);
+export const clearConversation = (
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
+  key: ConversationKey,
+  forgets?: string,
+): Promise<void> => endEpoch(service, key, false, forgets);
 
 // The same, and deletes the documented item too. Also for a conversation that has expired, or that another program
 // deleted.
-export const deleteConversation = (service: Service, key: ConversationKey, forgets?: string): Promise<void> =>
-  endEpoch(service, key, true, forgets);
+export const deleteConversation = (
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
+  key: ConversationKey,
+  forgets?: string,
+): Promise<void> => endEpoch(service, key, true, forgets);
 
 async function endEpoch(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
   key: ConversationKey,
   deletes: boolean,
   forgets: string | undefined, // the user; what was learnt from the conversation is deleted too
@@ -59,12 +73,16 @@ async function endEpoch(
 }
 
 // A pending call is no longer made, even if it is approved.
-async function cancelPaused(service: Service, key: ConversationKey, nowMs: number): Promise<NamedStep[]> {
+async function cancelPaused(
+  service: Pick<Service, 'store'>,
+  key: ConversationKey,
+  nowMs: number,
+): Promise<NamedStep[]> {
   const paused = await readPaused(service, key);
   return cancelSteps(key, paused ? await readApprovals(service, key, paused) : [], nowMs);
 }
 
-async function readAllWaiting(service: Service, known: StateItem): Promise<MessageItem[]> {
+async function readAllWaiting(service: Pick<Service, 'store'>, known: StateItem): Promise<MessageItem[]> {
   const all: MessageItem[] = [];
   const left = new Set(known.waiting);
   while (left.size > 0) {
@@ -144,7 +162,7 @@ const dropSteps = (waiting: readonly MessageItem[], reason: string, nowMs: numbe
 
 // Gives up messages that cannot be answered, together with the lease.
 export async function dropMessages(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
   held: Held,
   dropped: readonly MessageItem[],
   reason: string,
@@ -189,7 +207,10 @@ export async function dropMessages(
 
 // Removes turns of earlier epochs, and the receipts of a deleted conversation. Returns whether there may be more.
 // Epochs are never reused, so new turns are not affected.
-export async function purge(service: Service, { state: known }: Held): Promise<'done' | 'more'> {
+export async function purge(
+  service: Pick<Service, 'store'>,
+  { state: known }: Held,
+): Promise<'done' | 'more'> {
   const { store } = service;
   const key = keyOfConversation(known);
   const limit = limits.purgeTogether;

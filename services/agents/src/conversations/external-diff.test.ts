@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { PlainMessage } from '../state/message-format.ts';
 import { findNewMessages } from './external-diff.ts';
-import type { PlainMessage } from './message-format.ts';
 
 const turn = (n: number): PlainMessage[] => [
   { role: 'user', content: `q${n}` },

@@ -1,4 +1,4 @@
-import type { PlainMessage } from './message-format.ts';
+import type { PlainMessage } from '../state/message-format.ts';
 
 // What a program that knows only the documented item did to a conversation, derived from the messages it left: it read
 // some of the newest ones, added its own, and wrote both back.

@@ -1,15 +1,10 @@
+import { assertOwned } from '@stak/http';
 import { failedCondition, isRefused, ref, write } from '@stak/table';
-import type { Service } from '../deps.ts';
+import type { Service, StateDeps } from '../deps.ts';
+import { noConversation } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { conversation, state } from '../table.ts';
-import {
-  commitTurns,
-  type Head,
-  newHead,
-  nextEpoch,
-  plainTurn,
-  type TurnItem,
-} from '../turns/commit-turn.ts';
+import { conversation, state } from '../main-table.ts';
+import { type Caller, mayUse } from '../state/access.ts';
 import {
   type ConversationKey,
   dueAt,
@@ -17,12 +12,14 @@ import {
   keyOfConversation,
   type StateItem,
   withLease,
-} from '../turns/lease.ts';
+} from '../state/lease.ts';
+import { cutBytes, type PlainMessage, readPlain } from '../state/message-format.ts';
+import { isExternal, readHead, readTurns } from '../state/reads.ts';
+import { type Head, nextEpoch, plainTurn, type TurnItem } from '../state/turn-items.ts';
+import { commitTurns, newHead } from './commit-turn.ts';
 import { deleteConversation } from './deletion.ts';
 import { findNewMessages } from './external-diff.ts';
 import { turnsOfMessages } from './imported-turns.ts';
-import { cutBytes, type PlainMessage, readPlain } from './message-format.ts';
-import { isExternal, readHead, readTurns } from './reads.ts';
 
 // A program that knows only the documented item writes it whole and without a condition, and deletes it to clear. Its
 // messages become turns of the log; turns that it did not know stay.
@@ -31,7 +28,7 @@ export type Settled = { head: Head; tail: TurnItem[] };
 
 // Under the lease: the documented item as it must be, and the newest turns. Undefined if the item is gone.
 export async function readCurrentHead(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
   held: Held,
   mostTurns: number,
 ): Promise<Settled | undefined> {
@@ -44,7 +41,12 @@ export async function readCurrentHead(
   return readCurrentHead(service, held, mostTurns);
 }
 
-async function mergeHead(service: Service, held: Held, head: Head, keepsLease: boolean): Promise<void> {
+async function mergeHead(
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
+  held: Held,
+  head: Head,
+  keepsLease: boolean,
+): Promise<void> {
   const tail = await readTurns(service, held.key, held.state, limits.windowTurns, limits.windowBytes);
   const written = readPlain(head.messages);
   const { kind, messages } = findNewMessages(tail.map(plainTurn), written);
@@ -76,7 +78,7 @@ const cutMessage = ({ role, content }: PlainMessage): PlainMessage => ({
 // The item expired, or another program deleted it, before the message to answer came: earlier turns do not count any
 // more.
 export async function restartConversation(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock'>,
   held: Held,
   channel: string | undefined,
 ): Promise<void> {
@@ -102,7 +104,10 @@ export async function restartConversation(
 
 // For readers that find another program's changes and write no turn themselves. A writer of a turn holds the lease and
 // merges them itself.
-export async function mergeExternalWrites(service: Service, key: ConversationKey): Promise<void> {
+export async function mergeExternalWrites(
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
+  key: ConversationKey,
+): Promise<void> {
   const { head, known } = await service.store.transactGet(
     { head: ref(conversation, keyOfConversation(key)), known: ref(state, keyOfConversation(key)) },
     { pattern: 'look at a conversation' },
@@ -119,7 +124,10 @@ export async function mergeExternalWrites(service: Service, key: ConversationKey
   });
 }
 
-async function createState(service: Service, key: ConversationKey): Promise<void> {
+async function createState(
+  service: Pick<Service, 'store' | 'clock' | 'dueShards'>,
+  key: ConversationKey,
+): Promise<void> {
   const nowMs = service.clock.now();
   const item = { ...keyOfConversation(key), epoch: nextEpoch(0, nowMs), last_seq: 0, waiting_count: 0 };
   try {
@@ -127,4 +135,18 @@ async function createState(service: Service, key: ConversationKey): Promise<void
   } catch (error) {
     if (!isRefused(error)) throw error;
   }
+}
+
+// The current conversation, also if another program wrote it last.
+export async function findConversation(
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
+  caller: Caller,
+  key: ConversationKey,
+): Promise<Head> {
+  let head = await readHead(service, key);
+  if (head && isExternal(head)) {
+    await mergeExternalWrites(service, key);
+    head = await readHead(service, key);
+  }
+  return assertOwned(head, found => mayUse(caller, found), noConversation);
 }

@@ -1,7 +1,7 @@
 import * as limits from '../limits.ts';
-import type { NewTurn } from '../turns/commit-turn.ts';
-import { dropOrphans } from '../turns/context-window.ts';
-import { type Message, splitTurns } from './message-format.ts';
+import { dropOrphans } from '../state/context-window.ts';
+import { type Message, splitTurns } from '../state/message-format.ts';
+import type { NewTurn } from '../state/turn-items.ts';
 
 // Converts imported messages to turns of the log. A long series of one user's messages becomes several turns.
 export const turnsOfMessages = (messages: readonly Message[]): NewTurn[] =>

@@ -1,7 +1,7 @@
 import * as limits from '../limits.ts';
-import { type Head, plainTurn, type TurnItem } from '../turns/commit-turn.ts';
-import type { Caller } from './access.ts';
-import { parseMessages, readPlain } from './message-format.ts';
+import type { Caller } from '../state/access.ts';
+import { parseMessages, readPlain } from '../state/message-format.ts';
+import { type Head, plainTurn, type TurnItem } from '../state/turn-items.ts';
 
 // Responses of the API.
 

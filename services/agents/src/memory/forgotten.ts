@@ -1,10 +1,10 @@
 import { type NamedStep, write } from '@stak/table';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
-import { plainTurn, type TurnItem } from '../turns/commit-turn.ts';
-import { retryOnConflict } from '../turns/conflict-retry.ts';
+import { retryOnConflict } from '../state/conflict-retry.ts';
+import { plainTurn, type TurnItem } from '../state/turn-items.ts';
 import type { Person } from './memory.ts';
-import { forgotten } from './table.ts';
+import { forgotten } from './tables.ts';
 import { wordsOf } from './words.ts';
 
 // The log of a conversation keeps what was said in it until it is deleted. What a user had forgotten is left out where
@@ -24,7 +24,7 @@ export type Forgotten = {
 const sealLocation = ({ tenant_id, user_id }: Person) => `tenants TENANT#${tenant_id} FORGOTTEN#${user_id}`;
 const keyOf = ({ tenant_id, user_id }: Person): Person => ({ tenant_id, user_id });
 
-const readEntries = async ({ store, sealer }: Service, person: Person) => {
+const readEntries = async ({ store, sealer }: Pick<Service, 'store' | 'sealer'>, person: Person) => {
   const item = await store.get(forgotten, keyOf(person), {
     consistent: true,
     pattern: 'read what is forgotten',
@@ -34,7 +34,7 @@ const readEntries = async ({ store, sealer }: Service, person: Person) => {
 };
 
 export async function noteForgotten(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock' | 'random' | 'sealer'>,
   person: Person,
   { words = [], facts = [] }: { words?: string[]; facts?: readonly ForgottenFact[] },
 ): Promise<void> {
@@ -58,7 +58,10 @@ export async function noteForgotten(
   });
 }
 
-export async function readForgotten(service: Service, person: Person): Promise<Forgotten> {
+export async function readForgotten(
+  service: Pick<Service, 'store' | 'sealer'>,
+  person: Person,
+): Promise<Forgotten> {
   const { entries, version } = await readEntries(service, person);
   const has = (text: string, { conversation_id, seq, created_at }: Said): boolean => {
     const saidMs = Date.parse(created_at);
@@ -84,5 +87,5 @@ export async function readForgotten(service: Service, person: Person): Promise<F
 export const isAboutForgetting = ({ skills = [] }: Pick<TurnItem, 'skills'>): boolean =>
   skills.includes('forget');
 
-export const eraseForgotten = ({ store }: Service, person: Person): Promise<unknown> =>
+export const eraseForgotten = ({ store }: Pick<Service, 'store'>, person: Person): Promise<unknown> =>
   store.delete(forgotten, keyOf(person));

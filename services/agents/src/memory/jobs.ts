@@ -10,12 +10,12 @@ import {
   write,
 } from '@stak/table';
 import { tenantErrors, tenantUser } from '@stak/tenants';
-import { type Entered, type Service, timestampOf } from '../deps.ts';
+import { type Base, type Entered, type ModelDeps, type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { state, turnsOfConversation } from '../main-table.ts';
 import { openBudget } from '../models/budget.ts';
-import { state, turnsOfConversation } from '../table.ts';
-import { plainTurn, type TurnItem } from '../turns/commit-turn.ts';
+import { turnPrincipal } from '../state/access.ts';
 import {
   type ConversationKey,
   dueAt,
@@ -25,12 +25,12 @@ import {
   pauseAsSeen,
   readState,
   release,
-} from '../turns/lease.ts';
-import { turnPrincipal } from '../turns/run-turn.ts';
+} from '../state/lease.ts';
+import { plainTurn, type TurnItem } from '../state/turn-items.ts';
 import { readForgotten } from './forgotten.ts';
 import { type Fact, factsOf, fitFacts, hasDeclined, type MemoryItem, newestFirst } from './memory.ts';
 import { askForSummary, extractSummary, type Known, type Learnt, turnsThatFit } from './summaries.ts';
-import { dueMemoryJobs, memoriesOfUser, memory, memoryChoice, memoryJob } from './table.ts';
+import { dueMemoryJobs, memoriesOfUser, memory, memoryChoice, memoryJob } from './tables.ts';
 import { removeAllVectors, removeFactVectors, type ToEmbed, writeVectors } from './vectors.ts';
 
 const textOfTurn = (item: TurnItem): string =>
@@ -45,7 +45,10 @@ type Job = ItemOf<typeof memoryJob>;
 
 // A conversation has been quiet for a while, or its oldest turns leave the window: the turns since the last summary
 // become a job. The model is called without the lease, so that returning users do not wait for it.
-export async function noteTurns(service: Service, held: Held): Promise<void> {
+export async function noteTurns(
+  service: Pick<Service, 'store' | 'clock' | 'dueShards' | 'notifier' | 'memoryNotifier'>,
+  held: Held,
+): Promise<void> {
   const nowMs = service.clock.now();
   const { user_id, epoch, last_seq, noted_seq = last_seq, waiting_count } = held.state;
   const key = keyOfConversation(held.key);
@@ -89,7 +92,9 @@ export async function noteTurns(service: Service, held: Held): Promise<void> {
   service.memoryNotifier.notify();
 }
 
-export async function findDueJobs(service: Service): Promise<ConversationKey[]> {
+export async function findDueJobs(
+  service: Pick<Service, 'store' | 'clock' | 'dueShards'>,
+): Promise<ConversationKey[]> {
   const range = { to: { due_at: service.clock.now() }, limit: limits.dueTogether };
   const pages = await Promise.all(
     service.dueShards.all().map(due_lane => service.store.query(dueMemoryJobs, { due_lane }, range)),
@@ -98,7 +103,9 @@ export async function findDueJobs(service: Service): Promise<ConversationKey[]> 
 }
 
 // Makes the jobs of a dead process due at once, instead of when their leases end.
-export async function releaseGoneJobs(service: Service): Promise<void> {
+export async function releaseGoneJobs(
+  service: Pick<Service, 'store' | 'clock' | 'owners' | 'dueShards'>,
+): Promise<void> {
   const nowMs = service.clock.now();
   const range = { after: { due_at: nowMs }, to: { due_at: nowMs + limits.memoryLeaseMs } };
   for (const due_lane of service.dueShards.all())
@@ -120,7 +127,7 @@ export async function releaseGoneJobs(service: Service): Promise<void> {
 // Exactly once: the job is deleted, or continued with the next turns, in the transaction that stores its results. If a
 // process dies, another one runs the job.
 export async function runMemoryJob(
-  service: Service,
+  service: Base & ModelDeps & Pick<Service, 'owners' | 'dueShards' | 'sealer' | 'enterTenant'>,
   key: ConversationKey,
   stopping: AbortSignal,
 ): Promise<void> {
@@ -157,7 +164,10 @@ const ifLost = (error: unknown): void => {
   if (!isRefused(error)) throw error;
 };
 
-async function claim(service: Service, key: ConversationKey): Promise<Job | undefined> {
+async function claim(
+  service: Pick<Service, 'store' | 'clock' | 'owners' | 'dueShards'>,
+  key: ConversationKey,
+): Promise<Job | undefined> {
   const nowMs = service.clock.now();
   const known = await service.store.get(memoryJob, key, { consistent: true });
   if (!known || known.due_at > nowMs) return undefined;
@@ -174,10 +184,14 @@ async function claim(service: Service, key: ConversationKey): Promise<Job | unde
   }
 }
 
-const drop = (service: Service, job: Job): Promise<unknown> =>
+const drop = (service: Pick<Service, 'store'>, job: Job): Promise<unknown> =>
   service.store.delete(memoryJob, job, { if: { fence: job.fence } }).catch(ifLost);
 
-async function remember(service: Service, job: Job, signal: AbortSignal): Promise<void> {
+async function remember(
+  service: Base & ModelDeps & Pick<Service, 'dueShards' | 'sealer' | 'enterTenant'>,
+  job: Job,
+  signal: AbortSignal,
+): Promise<void> {
   const { tenant_id, user_id, conversation_id } = job;
   const known = await readState(service, job);
   if (known?.epoch !== job.epoch) return void (await drop(service, job));
@@ -231,7 +245,7 @@ async function remember(service: Service, job: Job, signal: AbortSignal): Promis
 // Before the transaction, so that after a crash in between the job is repeated. Without vectors, texts are found by
 // their words.
 async function embed(
-  service: Service,
+  service: Base & ModelDeps,
   tenant: Entered,
   job: Job,
   turns: readonly TurnItem[],
@@ -262,7 +276,7 @@ async function embed(
 }
 
 async function learn(
-  service: Service,
+  service: Base & ModelDeps,
   tenant: Entered,
   job: Job,
   turns: readonly TurnItem[],
@@ -281,7 +295,7 @@ async function learn(
   return extractSummary(turns, known);
 }
 
-async function readTurnsOf({ store }: Service, job: Job): Promise<TurnItem[]> {
+async function readTurnsOf({ store }: Pick<Service, 'store'>, job: Job): Promise<TurnItem[]> {
   const { epoch, from_seq, to_seq } = job;
   const { items } = await store.query(
     turnsOfConversation,
@@ -292,7 +306,11 @@ async function readTurnsOf({ store }: Service, job: Job): Promise<TurnItem[]> {
 }
 
 // Turns that did not fit are next.
-function settleJob(service: Service, job: Job, turns: readonly TurnItem[]): NamedStep[1] {
+function settleJob(
+  service: Pick<Service, 'clock' | 'dueShards'>,
+  job: Job,
+  turns: readonly TurnItem[],
+): NamedStep[1] {
   const key = keyOfConversation(job);
   const asHeld = { if: { fence: job.fence } };
   const { seq = job.to_seq } = turns.at(-1) ?? {};
@@ -301,7 +319,13 @@ function settleJob(service: Service, job: Job, turns: readonly TurnItem[]): Name
   return write.update(memoryJob, key, { set: next, remove: ['fence', 'leased_until'] }, asHeld);
 }
 
-function rememberSteps(service: Service, job: Job, turns: readonly TurnItem[], known: Known, learnt: Learnt) {
+function rememberSteps(
+  service: Pick<Service, 'clock' | 'ids' | 'dueShards'>,
+  job: Job,
+  turns: readonly TurnItem[],
+  known: Known,
+  learnt: Learnt,
+) {
   const { tenant_id, user_id, conversation_id, epoch } = job;
   const at = timestampOf(service.clock.now());
   const replaced = new Set(learnt.facts.flatMap(({ replaces }) => replaces.map(({ fact_id }) => fact_id)));

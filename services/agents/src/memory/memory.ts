@@ -2,13 +2,13 @@ import { versionMismatch } from '@stak/http';
 import { failedCondition, type ItemOf, is, isRefused, type WriteStep, write } from '@stak/table';
 import { tenantUser } from '@stak/tenants';
 import type { z } from 'zod';
-import { type Service, timestampOf } from '../deps.ts';
+import { type Base, type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { retryOnConflict } from '../turns/conflict-retry.ts';
-import type { StateItem } from '../turns/lease.ts';
+import { retryOnConflict } from '../state/conflict-retry.ts';
+import type { StateItem } from '../state/lease.ts';
 import { noteForgotten } from './forgotten.ts';
-import { type keyFact, memoriesOfUser, memory, memoryChoice } from './table.ts';
+import { type keyFact, memoriesOfUser, memory, memoryChoice } from './tables.ts';
 import { removeAllVectors, removeFactVectors, removeVectors } from './vectors.ts';
 import { wordsOf } from './words.ts';
 
@@ -31,7 +31,10 @@ export const factsOf = ({ key_facts }: Pick<MemoryItem, 'key_facts'>): Fact[] =>
 
 const declined = () => agentErrors.create('agents.memory_declined', 'The user has opted out of memory.');
 
-export const hasDeclined = async ({ store }: Service, { tenant_id, user_id }: Person): Promise<boolean> =>
+export const hasDeclined = async (
+  { store }: Pick<Service, 'store'>,
+  { tenant_id, user_id }: Person,
+): Promise<boolean> =>
   (await store.get(memoryChoice, { tenant_id, user_id }, { consistent: true })) !== undefined;
 
 // By their last change: names of sessions have no order.
@@ -39,7 +42,10 @@ export const newestFirst = (items: readonly MemoryItem[]): MemoryItem[] =>
   items.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1));
 
 // The memory for a turn; empty for a user who opted out.
-export async function readMemory(service: Service, { tenant_id, user_id }: Person): Promise<Remembered> {
+export async function readMemory(
+  service: Pick<Service, 'store'>,
+  { tenant_id, user_id }: Person,
+): Promise<Remembered> {
   const key = { tenant_id, user_id };
   const [isDeclined, user, page] = await Promise.all([
     hasDeclined(service, key),
@@ -78,7 +84,7 @@ export function fitFacts(facts: readonly Fact[]): [kept: Fact[], dropped: Fact[]
 
 // Adds a fact to the memory of its conversation, unless it is known from any of them.
 export async function rememberFact(
-  service: Service,
+  service: Base & Pick<Service, 'random'>,
   { tenant_id, user_id }: Person,
   { conversation_id, seq }: { conversation_id: string; seq: number | undefined },
   fact: string,
@@ -118,7 +124,11 @@ export async function rememberFact(
 
 // Removes every fact that contains all the words, in all sessions, and hides what was said with them. Returns the
 // removed facts.
-export async function forgetFacts(service: Service, person: Person, words: string): Promise<string[]> {
+export async function forgetFacts(
+  service: Pick<Service, 'store' | 'clock' | 'random' | 'sealer'>,
+  person: Person,
+  words: string,
+): Promise<string[]> {
   const wanted = wordsOf(words);
   if (wanted.length === 0) return [];
   const gone: string[] = [];
@@ -152,7 +162,11 @@ const ifGone = (error: unknown): void => {
 const sentencesOf = (text: string): string[] => text.match(/[^.!?\n]+[.!?]*/g)?.map(one => one.trim()) ?? [];
 
 // Forgets what was learnt from a deleted conversation. What the user asked to remember, or wrote, stays.
-const forgetSession = async (service: Service, person: Person, session_id: string): Promise<void> => {
+const forgetSession = async (
+  service: Pick<Service, 'store' | 'clock' | 'random' | 'sealer'>,
+  person: Person,
+  session_id: string,
+): Promise<void> => {
   const key = { tenant_id: person.tenant_id, user_id: person.user_id, session_id };
   await changeMemory(service, key, before => ({
     summary: null,
@@ -162,7 +176,10 @@ const forgetSession = async (service: Service, person: Person, session_id: strin
 };
 
 // What is left of earlier epochs of a conversation.
-export async function forgetConversation(service: Service, known: StateItem): Promise<void> {
+export async function forgetConversation(
+  service: Pick<Service, 'store' | 'clock' | 'random' | 'sealer'>,
+  known: StateItem,
+): Promise<void> {
   const { tenant_id, conversation_id, forgets, recalled_by } = known;
   if (forgets !== undefined) await forgetSession(service, { tenant_id, user_id: forgets }, conversation_id);
   if (recalled_by !== undefined) await removeVectors(service, recalled_by, known);
@@ -173,7 +190,7 @@ export type MemoryChange = { summary?: string | null; facts?: readonly Fact[]; i
 
 // Writes the item if it is new. An item without a summary and facts is deleted.
 export async function changeMemory(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock' | 'random' | 'sealer'>,
   { tenant_id, user_id, session_id }: Person & { session_id: string },
   change: (before: MemoryItem | undefined) => MemoryChange,
   expected?: string,
@@ -223,7 +240,10 @@ const hasLost = (before: MemoryItem, after: Pick<MemoryItem, 'summary' | 'key_fa
   return before.summary !== after.summary || factsOf(before).some(({ fact }) => !kept.has(fact));
 };
 
-export async function deleteMemory(service: Service, key: Person & { session_id: string }): Promise<void> {
+export async function deleteMemory(
+  service: Pick<Service, 'store' | 'clock' | 'random' | 'sealer'>,
+  key: Person & { session_id: string },
+): Promise<void> {
   const { tenant_id, user_id, session_id } = key;
   await dropAbout(service, key);
   const before = await service.store.get(memory, { tenant_id, user_id, session_id }, { consistent: true });
@@ -237,7 +257,7 @@ export async function deleteMemory(service: Service, key: Person & { session_id:
 }
 
 const noteForgottenFacts = (
-  service: Service,
+  service: Pick<Service, 'store' | 'clock' | 'random' | 'sealer'>,
   { session_id, ...person }: Person & { session_id: string },
   facts: readonly Fact[],
 ): Promise<void> => noteForgotten(service, person, { facts: facts.map(one => ({ ...one, session_id })) });
@@ -245,13 +265,16 @@ const noteForgottenFacts = (
 const isGenerated = { memory_edited_at: is.absent };
 
 // The user's summary may contain what is being forgotten, so it is removed first and then composed from what is left.
-async function dropAbout({ store }: Service, { tenant_id, user_id }: Person): Promise<void> {
+async function dropAbout({ store }: Pick<Service, 'store'>, { tenant_id, user_id }: Person): Promise<void> {
   const change = { remove: ['memory_summary', 'memory_updated_at'] as const };
   const options = { if: { ...isGenerated, memory_summary: is.present }, pattern: 'forget' };
   await store.update(tenantUser, { tenant_id, user_id }, change, options).catch(ifRefused);
 }
 
-async function renewAbout(service: Service, { tenant_id, user_id }: Person): Promise<void> {
+async function renewAbout(
+  service: Pick<Service, 'store' | 'clock'>,
+  { tenant_id, user_id }: Person,
+): Promise<void> {
   const { items } = await service.store.query(
     memoriesOfUser,
     { tenant_id, user_id },
@@ -288,7 +311,7 @@ export function composeAbout(items: readonly MemoryItem[]): string | undefined {
 }
 
 export async function writeSummary(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock'>,
   { tenant_id, user_id }: Person,
   summary: string | null,
 ): Promise<void> {
@@ -312,13 +335,16 @@ export async function writeSummary(
   }
 }
 
-export async function readSummary({ store }: Service, { tenant_id, user_id }: Person) {
+export async function readSummary({ store }: Pick<Service, 'store'>, { tenant_id, user_id }: Person) {
   const user = await store.get(tenantUser, { tenant_id, user_id }, { consistent: true });
   return { memory_summary: user?.memory_summary ?? null, memory_updated_at: user?.memory_updated_at ?? null };
 }
 
 // The opt-out first, so that nothing is remembered after it; then everything is deleted.
-export async function declineMemory(service: Service, { tenant_id, user_id }: Person): Promise<void> {
+export async function declineMemory(
+  service: Pick<Service, 'store' | 'clock'>,
+  { tenant_id, user_id }: Person,
+): Promise<void> {
   const { store, clock } = service;
   await store.put(memoryChoice, { tenant_id, user_id, declined_at: timestampOf(clock.now()) });
   for await (const { session_id } of store.all(memoriesOfUser, { tenant_id, user_id }))
@@ -329,6 +355,9 @@ export async function declineMemory(service: Service, { tenant_id, user_id }: Pe
   });
 }
 
-export const allowMemory = async ({ store }: Service, { tenant_id, user_id }: Person): Promise<void> => {
+export const allowMemory = async (
+  { store }: Pick<Service, 'store'>,
+  { tenant_id, user_id }: Person,
+): Promise<void> => {
   await store.delete(memoryChoice, { tenant_id, user_id });
 };

@@ -11,9 +11,9 @@ import {
   pageQuery,
   route,
 } from '@stak/http';
-import { resolveUser } from '../conversations/access.ts';
-import { type Service, timestampOf } from '../deps.ts';
+import { type Base, type Service, timestampOf } from '../deps.ts';
 import * as schema from '../schema.ts';
+import { resolveUser } from '../state/access.ts';
 import {
   allowMemory,
   changeMemory,
@@ -26,7 +26,7 @@ import {
   readSummary,
   writeSummary,
 } from './memory.ts';
-import { memoriesOfUser } from './table.ts';
+import { memoriesOfUser } from './tables.ts';
 
 const user = {
   auth: 'user',
@@ -134,7 +134,7 @@ const show = (item: MemoryItem) => ({
   updated_at: item.updated_at,
 });
 
-export function createMemoryRoutes(service: Service) {
+export function createMemoryRoutes(service: Base & Pick<Service, 'random' | 'sealer'>) {
   const personOf = (
     caller: PrincipalOf<'user'>,
     { tenant_id, user_id }: { tenant_id: string; user_id: string },

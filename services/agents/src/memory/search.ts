@@ -1,14 +1,13 @@
 import { cutText } from '@stak/kit';
 import { ref } from '@stak/table';
-import { readTurns } from '../conversations/reads.ts';
-import type { Service } from '../deps.ts';
+import type { Base, ModelDeps, Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { conversation, conversationsOfUser, turn } from '../main-table.ts';
 import { openBudget } from '../models/budget.ts';
-import type { SkillScope } from '../skills/skill.ts';
-import { conversation, conversationsOfUser, turn } from '../table.ts';
-import { isNotice, plainTurn, type TurnItem } from '../turns/commit-turn.ts';
-import { turnPrincipal } from '../turns/run-turn.ts';
+import { turnPrincipal } from '../state/access.ts';
+import { readTurns } from '../state/reads.ts';
+import { isNotice, plainTurn, type TurnItem } from '../state/turn-items.ts';
 import { type Forgotten, isAboutForgetting, readForgotten } from './forgotten.ts';
 import { factsOf, hasDeclined, type Person, readMemory } from './memory.ts';
 import { embedTexts, findNear, type Near, removeFactVectors } from './vectors.ts';
@@ -28,8 +27,8 @@ const mergeConstant = 60; // of reciprocal rank fusion: the first in one list co
 // Searches what the caller said and was answered, and what is remembered of them: by words and, with an embedding
 // model, by meaning. Finds nothing that they had forgotten, and nothing at all of those who opted out of memory.
 export async function searchMemory(
-  service: Service,
-  scope: SkillScope,
+  service: Base & ModelDeps & Pick<Service, 'sealer' | 'enterTenant'>,
+  signal: AbortSignal,
   person: Person,
   query: string,
 ): Promise<Hit[]> {
@@ -37,9 +36,9 @@ export async function searchMemory(
   const forgotten = await readForgotten(service, person);
   const [facts, near] = await Promise.all([
     readFacts(service, person),
-    findByMeaning(service, scope, person, query),
+    findByMeaning(service, signal, person, query),
   ]);
-  const turns = await readRecent(service, person, forgotten, scope.signal);
+  const turns = await readRecent(service, person, forgotten, signal);
   const byWords = rankByWords(query, [...turns, ...facts]);
   const byMeaning = await readNear(service, person, near, { texts: [...turns, ...facts], forgotten }, query);
   const scores = new Map<string, { hit: Hit; score: number }>();
@@ -56,7 +55,7 @@ export async function searchMemory(
 
 type Text = { id: string; text: string; hit: Omit<Hit, 'excerpt'> };
 
-async function readFacts(service: Service, person: Person): Promise<Text[]> {
+async function readFacts(service: Pick<Service, 'store'>, person: Person): Promise<Text[]> {
   const { items } = await readMemory(service, person);
   return items.flatMap(item =>
     factsOf(item).map(({ fact_id, fact, created_at, seq = null }) => ({
@@ -69,7 +68,7 @@ async function readFacts(service: Service, person: Person): Promise<Text[]> {
 
 // The newest conversations of the user, within the limits of a search by words.
 async function readRecent(
-  service: Service,
+  service: Pick<Service, 'store'>,
   { tenant_id, user_id }: Person,
   forgotten: Forgotten,
   signal: AbortSignal,
@@ -145,8 +144,8 @@ function excerptOf(text: string, word: string): string {
 
 // Empty if there is no embedding model, or it fails or exceeds the budget: then words are used alone.
 async function findByMeaning(
-  service: Service,
-  scope: SkillScope,
+  service: Base & ModelDeps & Pick<Service, 'enterTenant'>,
+  signal: AbortSignal,
   person: Person,
   query: string,
 ): Promise<Near[]> {
@@ -155,10 +154,10 @@ async function findByMeaning(
   const tenant = await service.enterTenant(turnPrincipal(tenant_id, user_id), tenant_id);
   const budget = await openBudget(service, tenant, user_id);
   try {
-    const [asked] = (await embedTexts(service, [query], budget, scope.signal)) ?? [];
+    const [asked] = (await embedTexts(service, [query], budget, signal)) ?? [];
     return asked ? await findNear(service, person, asked) : [];
   } catch (error) {
-    scope.signal.throwIfAborted();
+    signal.throwIfAborted();
     if (!agentErrors.includes(error)) service.log.warn({ err: error }, 'a search was made by words only');
     return [];
   } finally {
@@ -168,7 +167,7 @@ async function findByMeaning(
 
 // The texts of the vectors, if they still exist and belong to the user.
 async function readNear(
-  service: Service,
+  service: Pick<Service, 'store'>,
   { tenant_id, user_id }: Person,
   near: readonly Near[],
   { texts: known, forgotten }: { texts: readonly Text[]; forgotten: Forgotten },

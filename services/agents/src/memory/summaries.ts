@@ -1,12 +1,12 @@
 import { cutText } from '@stak/kit';
 import { z } from 'zod';
-import { cleanText, cutBytes, type PlainMessage } from '../conversations/message-format.ts';
-import type { Entered, Service } from '../deps.ts';
+import type { Base, Entered, ModelDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { askModel, findModels } from '../models/ask-model.ts';
 import { openBudget } from '../models/budget.ts';
 import { readAgentSettings } from '../settings.ts';
-import { plainTurn, type TurnItem } from '../turns/commit-turn.ts';
+import { cleanText, cutBytes, type PlainMessage } from '../state/message-format.ts';
+import { plainTurn, type TurnItem } from '../state/turn-items.ts';
 import { composeAbout, type Fact, factsOf, type MemoryItem, type Person, sameFact } from './memory.ts';
 
 export type Known = {
@@ -39,7 +39,7 @@ const answer = z.object({
 
 // Asks the tenant's model for a summary of the turns. Undefined if there is no model, or its output is invalid.
 export async function askForSummary(
-  service: Service,
+  service: Base & ModelDeps,
   tenant: Entered,
   { user_id, conversation_id }: Person & { conversation_id: string },
   turns: readonly TurnItem[],

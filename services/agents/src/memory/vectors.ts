@@ -2,19 +2,19 @@ import { type ItemOf, write } from '@stak/table';
 import type { EmbeddingModel } from 'ai';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
+import { conversationsOfUser } from '../main-table.ts';
 import type { Budget } from '../models/budget.ts';
 import { ModelFault, ModelTimeout, withoutPrompt } from '../models/model-call.ts';
 import { inModelSpan } from '../models/model-span.ts';
 import { type ModelName, modelText } from '../models/models.ts';
-import { conversationsOfUser } from '../table.ts';
-import { tokensOf } from '../turns/context-window.ts';
-import type { ConversationKey, StateItem } from '../turns/lease.ts';
+import { tokensOf } from '../state/context-window.ts';
+import type { ConversationKey, StateItem } from '../state/lease.ts';
 import type { Person } from './memory.ts';
-import { factVector, turnVector, vectorsOfConversation, vectorsOfUser } from './table.ts';
+import { factVector, turnVector, vectorsOfConversation, vectorsOfUser } from './tables.ts';
 
 // Embeds texts with the operator's embedding model, within the budget. Undefined if there is no such model.
 export async function embedTexts(
-  { models, clock }: Service,
+  { models, clock }: Pick<Service, 'clock' | 'models'>,
   texts: readonly string[],
   budget: Budget,
   signal: AbortSignal,
@@ -100,7 +100,10 @@ type Vector =
 
 // One query reads all of them, up to the limit. If there are more: the facts, whose keys come first, and the turns of
 // the latest conversations.
-async function readVectors({ store }: Service, { tenant_id, user_id }: Person): Promise<Vector[]> {
+async function readVectors(
+  { store }: Pick<Service, 'store'>,
+  { tenant_id, user_id }: Person,
+): Promise<Vector[]> {
   const person = { tenant_id, user_id };
   const all: Vector[] = [];
   for await (const one of store.all(vectorsOfUser, person)) {
@@ -120,7 +123,11 @@ async function readVectors({ store }: Service, { tenant_id, user_id }: Person): 
 }
 
 // The nearest of the user's own vectors, by comparing all of them.
-export async function findNear(service: Service, person: Person, asked: Uint8Array): Promise<Near[]> {
+export async function findNear(
+  service: Pick<Service, 'store' | 'models'>,
+  person: Person,
+  asked: Uint8Array,
+): Promise<Near[]> {
   const model = modelText(service.models!.embedding!.name);
   const wanted = signed(asked);
   const near: Near[] = [];
@@ -142,7 +149,7 @@ export type ToEmbed = { text: string } & (
 );
 
 export async function writeVectors(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock' | 'models'>,
   { tenant_id, user_id }: Person,
   items: readonly ToEmbed[],
   budget: Budget,
@@ -167,7 +174,7 @@ export async function writeVectors(
 
 // The vectors of a conversation's earlier epochs.
 export async function removeVectors(
-  { store }: Service,
+  { store }: Pick<Service, 'store'>,
   user_id: string,
   { tenant_id, conversation_id, epoch }: Pick<StateItem, keyof ConversationKey | 'epoch'>,
 ): Promise<void> {
@@ -184,7 +191,7 @@ export async function removeVectors(
 }
 
 export const removeFactVectors = async (
-  { store }: Service,
+  { store }: Pick<Service, 'store'>,
   { tenant_id, user_id }: Person,
   facts: readonly { fact_id: string }[],
 ): Promise<void> => {
@@ -193,7 +200,10 @@ export const removeFactVectors = async (
 };
 
 // All vectors of a user who opted out.
-export async function removeAllVectors({ store }: Service, { tenant_id, user_id }: Person): Promise<void> {
+export async function removeAllVectors(
+  { store }: Pick<Service, 'store'>,
+  { tenant_id, user_id }: Person,
+): Promise<void> {
   for (;;) {
     const { items } = await store.query(
       vectorsOfUser,

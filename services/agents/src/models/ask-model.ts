@@ -50,7 +50,10 @@ export async function findModels({ models, settings }: Pick<Question, 'models' |
 }
 
 // Tries the models in order. Undefined if none is configured.
-export async function askModel(service: Service, question: Question): Promise<ModelAnswer | undefined> {
+export async function askModel(
+  service: Pick<Service, 'clock' | 'log'>,
+  question: Question,
+): Promise<ModelAnswer | undefined> {
   const { clock, log } = service;
   const { scope, budget, emit } = question;
   const candidates = await findModels(question);
@@ -149,7 +152,11 @@ const describeSkill = ({ name, description, jsonSchema, parameters }: Skill) => 
   parameters: jsonSchema ?? z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' }),
 });
 
-async function toolsOf(service: Service, question: Question, used: string[]): Promise<ToolSet> {
+async function toolsOf(
+  service: Pick<Service, 'clock'>,
+  question: Question,
+  used: string[],
+): Promise<ToolSet> {
   const { jsonSchema, tool } = await import('ai');
   const { scope, emit, isEnabled } = question;
   const run = async (skill: Skill, input: unknown, tool_call_id: string): Promise<unknown> => {

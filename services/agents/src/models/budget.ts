@@ -1,8 +1,8 @@
 import { isUnavailable } from '@stak/table';
-import type { Entered, Service } from '../deps.ts';
+import type { Base, Entered, ModelDeps, Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
+import { accountDay, tenantDay } from '../main-table.ts';
 import { readAgentSettings } from '../settings.ts';
-import { accountDay, tenantDay } from '../table.ts';
 import { dateOf, type Payer, reserveSpend, settleAccountSpend, settleSpend } from '../usage/quota.ts';
 import { reportRefusal, reportSpend } from '../usage/spend-share.ts';
 import type { ModelName, Models, Price } from './models.ts';
@@ -24,7 +24,7 @@ export type Caps = {
 
 // A budget for requests on behalf of a tenant's user, within the limits of the tenant and the operator.
 export async function openBudget(
-  service: Service,
+  service: Base & ModelDeps,
   { tenant_id, account_id, settings }: Entered,
   user_id: string | undefined,
 ): Promise<Budget> {
@@ -35,7 +35,7 @@ export async function openBudget(
 }
 
 export function createBudget(
-  service: Service,
+  service: Base & Pick<Service, 'onShareUsed' | 'reportedShares'>,
   payer: Partial<Payer> & { account_id: string }, // without a tenant, the account pays itself
   caps: Caps,
   { priceOf, limitPriceOf }: Pick<Models, 'priceOf' | 'limitPriceOf'>,

@@ -1,8 +1,8 @@
 import type { Clock } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
 import type { LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai';
-import { cleanText, cutBytes, type Message, type Part } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
+import { cleanText, cutBytes, type Message, type Part } from '../state/message-format.ts';
 import type { Budget } from './budget.ts';
 import { traceModel } from './model-span.ts';
 import type { ModelName } from './models.ts';

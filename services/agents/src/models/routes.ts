@@ -1,10 +1,10 @@
 import { endpoint, json, nameSchemas, route } from '@stak/http';
 import { tableErrors } from '@stak/table';
 import { z } from 'zod';
-import type { Service } from '../deps.ts';
+import type { Base, ModelDeps } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { defaultPrompt } from '../turns/reply.ts';
+import { defaultPrompt } from '../settings.ts';
 import { describeFailure } from './ask-model.ts';
 import { createBudget } from './budget.ts';
 import { attemptAnswer, type Prompt, withoutPrompt } from './model-call.ts';
@@ -94,7 +94,7 @@ const routes = {
   }),
 };
 
-export const createModelRoutes = (service: Service) =>
+export const createModelRoutes = (service: Base & ModelDeps) =>
   [
     endpoint(routes.list, async c => {
       const { models } = service;
@@ -144,7 +144,7 @@ const hints = new Map([
 ]);
 
 async function testModel(
-  service: Service,
+  service: Base & ModelDeps,
   name: ModelName,
   prompt: Prompt,
   account_id: string,

@@ -4,14 +4,14 @@ import { findMismatch, findProblem, type JsonObject } from '@stak/json-schema';
 import { type ItemOf, isRefused, write } from '@stak/table';
 import { z } from 'zod';
 import { createWithin } from '../create-within.ts';
-import { type Service, secondsOf, timestampOf } from '../deps.ts';
+import { type Base, type Service, type SkillDeps, secondsOf, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { mcpPrefix } from '../mcp/tools.ts';
-import { retryOnConflict } from '../turns/conflict-retry.ts';
+import { retryOnConflict } from '../state/conflict-retry.ts';
+import { mcpPrefix } from './mcp/tools.ts';
 import { executeSkill } from './run-skill.ts';
 import { OutcomeUnknown, refusalOf, type Skill, type SkillScope } from './skill.ts';
-import { customSkill, skillsOfTenant } from './table.ts';
+import { customSkill, skillsOfTenant } from './tables.ts';
 
 export type CustomSkill = ItemOf<typeof customSkill>;
 type CallableSkill = Omit<CustomSkill, 'created_at' | 'updated_at' | 'version'>;
@@ -23,12 +23,12 @@ const noSkill = () => agentErrors.create('agents.skill_not_found', 'Skill not fo
 const sealLocation = (tenant_id: string, name: string) =>
   `conversations SKILLS#${tenant_id} SKILL#${name} secret`;
 const createSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
-const sealSecret = ({ sealer }: Service, tenant_id: string, name: string, secret: string) =>
+const sealSecret = ({ sealer }: Pick<Service, 'sealer'>, tenant_id: string, name: string, secret: string) =>
   sealer.seal(secret, sealLocation(tenant_id, name));
 
 // The secret is generated here and shown once, when the skill is new.
 export async function putCustomSkill(
-  service: Service,
+  service: SkillDeps & Pick<Service, 'store' | 'clock' | 'random'>,
   tenant_id: string,
   name: string,
   draft: SkillDraft,
@@ -58,7 +58,7 @@ export async function putCustomSkill(
   });
 }
 
-function checkDraft({ outbound, skills }: Service, name: string, { url, parameters }: SkillDraft): void {
+function checkDraft({ outbound, skills }: SkillDeps, name: string, { url, parameters }: SkillDraft): void {
   if (skills.some(skill => skill.name === name))
     throw agentErrors.create('agents.skill_name_taken', 'A built-in skill has this name.');
   if (name.startsWith(mcpPrefix))
@@ -77,7 +77,7 @@ function checkDraft({ outbound, skills }: Service, name: string, { url, paramete
   if (problem !== undefined) throw agentErrors.create('agents.skill_refused', problem);
 }
 
-async function checkCount({ store }: Service, tenant_id: string): Promise<void> {
+async function checkCount({ store }: Pick<Service, 'store'>, tenant_id: string): Promise<void> {
   const { items } = await store.query(skillsOfTenant, { tenant_id }, { limit: limits.customSkills });
   if (items.length >= limits.customSkills)
     throw agentErrors.create(
@@ -87,7 +87,7 @@ async function checkCount({ store }: Service, tenant_id: string): Promise<void> 
 }
 
 export async function getCustomSkill(
-  { store }: Service,
+  { store }: Pick<Service, 'store'>,
   tenant_id: string,
   name: string,
 ): Promise<CustomSkill> {
@@ -96,7 +96,11 @@ export async function getCustomSkill(
   return item;
 }
 
-export async function deleteCustomSkill({ store }: Service, tenant_id: string, name: string): Promise<void> {
+export async function deleteCustomSkill(
+  { store }: Pick<Service, 'store'>,
+  tenant_id: string,
+  name: string,
+): Promise<void> {
   try {
     await store.delete(customSkill, { tenant_id, name }, { ifPresent: true });
   } catch (error) {
@@ -104,13 +108,16 @@ export async function deleteCustomSkill({ store }: Service, tenant_id: string, n
   }
 }
 
-export async function readCustomSkills(service: Service, tenant_id: string): Promise<Skill[]> {
+export async function readCustomSkills(
+  service: SkillDeps & Pick<Service, 'store' | 'clock'>,
+  tenant_id: string,
+): Promise<Skill[]> {
   const { items } = await service.store.query(skillsOfTenant, { tenant_id }, { limit: limits.customSkills });
   return items.map(item => toSkill(service, item));
 }
 
 async function skillToTest(
-  service: Service,
+  service: SkillDeps & Pick<Service, 'store'>,
   tenant_id: string,
   name: string,
   draft: SkillDraft | undefined,
@@ -125,7 +132,7 @@ async function skillToTest(
 
 // Makes the same call as a turn, without a turn. With a draft, tests it before it is stored.
 export async function testCustomSkill(
-  service: Service,
+  service: Base & SkillDeps,
   whose: { tenant_id: string; account_id: string },
   name: string,
   { arguments: input, draft }: { arguments: unknown; draft?: SkillDraft },
@@ -148,7 +155,7 @@ export async function testCustomSkill(
     : { ok: false, output: null, text: null, reason: outcome.reason, duration_ms };
 }
 
-function toSkill(service: Service, item: CallableSkill): Skill {
+function toSkill(service: SkillDeps & Pick<Service, 'clock'>, item: CallableSkill): Skill {
   const jsonSchema = JSON.parse(item.parameters) as JsonObject;
   return {
     name: item.name,
@@ -179,7 +186,7 @@ function textOf(answer: unknown): string {
 
 // Signed like Standard Webhooks: id, time and body, so that the other side can refuse forged and repeated calls.
 async function callSkill(
-  service: Service,
+  service: SkillDeps & Pick<Service, 'clock'>,
   { tenant_id, name, url, secret }: CallableSkill,
   input: unknown,
   { conversation_id, user_id, signal, idempotency_key }: SkillScope,

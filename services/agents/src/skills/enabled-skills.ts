@@ -1,13 +1,13 @@
-import type { Entered, Service } from '../deps.ts';
-import { readMcpSkills } from '../mcp/servers.ts';
-import { mcpPrefix } from '../mcp/tools.ts';
+import type { Base, Entered, SkillDeps } from '../deps.ts';
 import { enabledNames } from '../settings.ts';
 import { readCustomSkills } from './custom-skills.ts';
+import { readMcpSkills } from './mcp/servers.ts';
+import { mcpPrefix } from './mcp/tools.ts';
 import type { Skill } from './skill.ts';
 
 // The enabled skills of a tenant. Its own skills are read only if an enabled name is not built in.
 export async function enabledSkills(
-  service: Service,
+  service: Base & SkillDeps,
   { tenant_id, settings }: Pick<Entered, 'tenant_id' | 'settings'>,
 ): Promise<Skill[]> {
   const names = enabledNames(settings);

@@ -12,11 +12,10 @@ import {
 } from '@stak/http';
 import { manageScope } from '@stak/tenants';
 import { z } from 'zod';
-import { resolveUser } from '../conversations/access.ts';
-import { enteredTenant, type Service } from '../deps.ts';
-import { readMcpSkills } from '../mcp/servers.ts';
+import { type Base, enteredTenant, type Service, type SkillDeps } from '../deps.ts';
 import * as schema from '../schema.ts';
 import { enabledNames, readAgentSettings } from '../settings.ts';
+import { resolveUser } from '../state/access.ts';
 import { readUsage } from '../usage/usage.ts';
 import {
   type CustomSkill,
@@ -26,8 +25,9 @@ import {
   readCustomSkills,
   testCustomSkill,
 } from './custom-skills.ts';
+import { readMcpSkills } from './mcp/servers.ts';
 import { approvalOf, type Skill } from './skill.ts';
-import { skillsOfTenant } from './table.ts';
+import { skillsOfTenant } from './tables.ts';
 
 const tags = ['agents'] as string[];
 const common = { tenant: 'path', mcp: false, tags } as const;
@@ -184,7 +184,7 @@ const show = ({ tenant_id: _, secret: __, version: ___, parameters, ...skill }: 
   parameters: JSON.parse(parameters) as Record<string, unknown>,
 });
 
-export const createSkillRoutes = (service: Service) =>
+export const createSkillRoutes = (service: Base & SkillDeps & Pick<Service, 'random'>) =>
   [
     endpoint(routes.usage, async c => {
       const caller = c.get('principal');

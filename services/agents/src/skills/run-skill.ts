@@ -1,6 +1,6 @@
 import { type Clock, cutText, inSpan } from '@stak/kit';
-import { cleanText, cutBytes } from '../conversations/message-format.ts';
 import * as limits from '../limits.ts';
+import { cleanText, cutBytes } from '../state/message-format.ts';
 import { OutcomeUnknown, type Skill, type SkillResult, type SkillScope } from './skill.ts';
 
 export type SkillOutcome =
@@ -76,3 +76,5 @@ function bounded({ data, text }: SkillResult): SkillResult {
     text: cutBytes(cleanText(text), limits.skillOutputBytes),
   };
 }
+
+export const sayFailed = (name: string, reason: string): string => `The skill ${name} failed: ${reason}`;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import * as limits from '../limits.ts';
+import type { Approval } from '../settings.ts';
 
 // The tenant and user a skill runs for. It is bound before a model sees the skill, so nothing that a model writes, even
 // if a text told it to, reaches another tenant's data.
@@ -30,10 +31,6 @@ export function accountOf({ account_id, user_id }: SkillScope): string {
   if (user_id !== undefined) throw new Error('webhooks belong to the account; its users cannot see them');
   return account_id;
 }
-
-// Who must approve before a skill runs: the user of the conversation, an admin of the tenant, or no one.
-export const approvals = ['user', 'admin', 'never'] as const;
-export type Approval = (typeof approvals)[number];
 
 export type Skill<Parameters extends z.ZodObject = z.ZodObject> = {
   readonly name: string;

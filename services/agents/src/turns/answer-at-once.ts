@@ -1,25 +1,13 @@
 import { failedCondition, is, isRefused, type NamedStep, type WriteStep, write } from '@stak/table';
-import type { Conversation } from '../conversations/conversation-memory.ts';
-import { splitTurns, splitWritten } from '../conversations/message-format.ts';
-import { isExternal, readHead } from '../conversations/reads.ts';
-import type { Entered, Service } from '../deps.ts';
+import { type Draft, newHead, nextHead, nextNoted, putNextHead } from '../conversations/commit-turn.ts';
+import type { Base, Entered, Service, SkillDeps } from '../deps.ts';
 import { timestampOf, ttlAfter } from '../deps.ts';
 import * as limits from '../limits.ts';
+import { message, state, turn } from '../main-table.ts';
 import { readAgentSettings } from '../settings.ts';
 import { enabledSkills } from '../skills/enabled-skills.ts';
-import { message, state, turn } from '../table.ts';
-import { type Payer, quotaSteps } from '../usage/quota.ts';
-import type { Incoming } from './accept-message.ts';
-import {
-  type Draft,
-  type Head,
-  newHead,
-  nextEpoch,
-  nextHead,
-  nextNoted,
-  putNextHead,
-  type TurnItem,
-} from './commit-turn.ts';
+import type { Incoming } from '../state/accept-message.ts';
+import type { Conversation } from '../state/conversation-memory.ts';
 import {
   type ConversationKey,
   dueAt,
@@ -27,7 +15,11 @@ import {
   keyOfConversation,
   readState,
   type StateItem,
-} from './lease.ts';
+} from '../state/lease.ts';
+import { splitTurns, splitWritten } from '../state/message-format.ts';
+import { isExternal, readHead } from '../state/reads.ts';
+import { type Head, nextEpoch, type TurnItem } from '../state/turn-items.ts';
+import { type Payer, quotaSteps } from '../usage/quota.ts';
 import { type Made, replyAtOnce } from './reply.ts';
 
 export type AtOnce = {
@@ -45,7 +37,10 @@ export type AtOnce = {
 // of turn, state and documented item, on the condition that no one works on the conversation or has changed it. A new
 // conversation is created in the same write. Returns undefined if the condition fails or if there is more to do: then
 // the message is accepted first and answered under a lease.
-export async function answerAtOnce(service: Service, given: AtOnce): Promise<TurnItem | undefined> {
+export async function answerAtOnce(
+  service: Base & SkillDeps & Pick<Service, 'dueShards' | 'conversationMemory' | 'models'>,
+  given: AtOnce,
+): Promise<TurnItem | undefined> {
   const { incoming, tenant } = given;
   const { content = '' } = incoming;
   const reply = await replyAtOnce(service, tenant, content, () => enabledSkills(service, tenant));
@@ -62,7 +57,7 @@ export async function answerAtOnce(service: Service, given: AtOnce): Promise<Tur
 type Found = { state: StateItem | undefined; head: Head | undefined; isRemembered: boolean };
 
 async function answerIn(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock' | 'dueShards' | 'conversationMemory'>,
   given: AtOnce,
   { messages, ...reply }: Made,
   found: Found,
@@ -140,7 +135,7 @@ function beginConversation(key: ConversationKey, draft: Draft, nowMs: number) {
 
 // Sets the next time for a worker only if it is earlier, because writing the index costs as much as writing the item.
 function countTurn(
-  service: Service,
+  service: Pick<Service, 'dueShards'>,
   known: StateItem,
   commit: Parameters<typeof nextNoted>[1],
   last_seq: number,

@@ -1,18 +1,22 @@
 import { failedCondition, is, isRefused, type NamedStep, write } from '@stak/table';
-import { readMessages } from '../conversations/reads.ts';
-import type { Service } from '../deps.ts';
+import type { Service, StateDeps } from '../deps.ts';
+import { AnswerCancelled } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { message, state } from '../table.ts';
-import type { MessageItem } from './commit-turn.ts';
-import { retryOnConflict } from './conflict-retry.ts';
-import { type ConversationKey, dueAt, isLeased, isPaused, keyOfConversation, readState } from './lease.ts';
+import { message, state } from '../main-table.ts';
+import { retryOnConflict } from '../state/conflict-retry.ts';
+import {
+  type ConversationKey,
+  dueAt,
+  isLeased,
+  isPaused,
+  keyOfConversation,
+  readState,
+} from '../state/lease.ts';
+import { readMessages } from '../state/reads.ts';
+import type { MessageItem } from '../state/turn-items.ts';
 
 // A message whose answer was stopped says so in the table, so that the holder of the lease, now or after a crash,
 // commits what there is instead of asking a model.
-
-export class AnswerCancelled extends Error {
-  override readonly name = 'AnswerCancelled';
-}
 
 export const isCancelled = ({ cancelled_at }: Pick<MessageItem, 'cancelled_at'>): boolean =>
   cancelled_at !== undefined;
@@ -26,7 +30,7 @@ export function nextOf(waiting: readonly MessageItem[]): readonly MessageItem[] 
 // Stops the answers to everything that waits in a conversation, or only if this message does. Returns the ids of the
 // messages.
 export async function cancelAnswers(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
   key: ConversationKey,
   onlyIf?: string,
 ): Promise<string[]> {
@@ -39,7 +43,7 @@ export async function cancelAnswers(
 }
 
 async function tryToCancel(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock' | 'dueShards'>,
   key: ConversationKey,
   onlyIf: string | undefined,
 ): Promise<MessageItem[] | undefined> {
@@ -94,7 +98,10 @@ async function tryToCancel(
 export type CancelWatch = { readonly signal: AbortSignal; stop(): void };
 
 // Aborts when the answer to these messages is stopped, in whichever process: all messages of a turn are, or none.
-export function watchCancelled(service: Service, [first]: readonly MessageItem[]): CancelWatch {
+export function watchCancelled(
+  service: Pick<Service, 'store' | 'log' | 'hub'>,
+  [first]: readonly MessageItem[],
+): CancelWatch {
   const over = new AbortController();
   const cancelled = new AbortController();
   if (!first) return { signal: cancelled.signal, stop() {} };

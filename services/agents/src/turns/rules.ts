@@ -81,4 +81,3 @@ export const sayOverBudget =
   'I cannot answer this now: what may be spent on answers today is used up. Ask again tomorrow.';
 export const sayNoPrice =
   'I cannot answer this: my model has no price, so what it costs cannot be limited. An administrator can change that.';
-export const sayFailed = (name: string, reason: string): string => `The skill ${name} failed: ${reason}`;

@@ -1,30 +1,25 @@
-import type { Principal } from '@stak/http';
 import { inSpan } from '@stak/kit';
 import { isUnavailable, retryWhileLeased } from '@stak/table';
-import { type ApprovalItem, type Progress, pauseTurn } from '../approvals/paused-turn.ts';
+import { pauseTurn } from '../approvals/paused-turn.ts';
 import { runCalls } from '../approvals/run-calls.ts';
 import { replayEvents, sayWaiting, showApproval } from '../approvals/views.ts';
 import { replyTo } from '../channels/send-reply.ts';
+import { commitTurns, HeadMoved } from '../conversations/commit-turn.ts';
 import { readCurrentHead, restartConversation, type Settled } from '../conversations/external-writes.ts';
-import type { Message } from '../conversations/message-format.ts';
 import { answerOf, showReply } from '../conversations/views.ts';
-import type { Entered, Service } from '../deps.ts';
-import { cleared, isCleared } from '../errors.ts';
+import type { Base, Entered, Service, StateDeps, TurnDeps } from '../deps.ts';
+import { AnswerCancelled, cleared, isCleared } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { readAgentSettings } from '../settings.ts';
 import { enabledSkills } from '../skills/enabled-skills.ts';
 import type { SkillScope } from '../skills/skill.ts';
+import { turnPrincipal } from '../state/access.ts';
+import { type Held, whileHeld } from '../state/lease.ts';
+import type { Message } from '../state/message-format.ts';
+import type { ApprovalItem, Progress } from '../state/paused.ts';
+import { type MessageItem, type NewTurn, plainTurn, type TurnItem } from '../state/turn-items.ts';
 import type { Live } from '../streaming/live-answers.ts';
-import { AnswerCancelled, isCancelled, watchCancelled } from './cancel.ts';
-import {
-  commitTurns,
-  HeadMoved,
-  type MessageItem,
-  type NewTurn,
-  plainTurn,
-  type TurnItem,
-} from './commit-turn.ts';
-import { type Held, whileHeld } from './lease.ts';
+import { isCancelled, watchCancelled } from './cancel.ts';
 import { type Made, makeReply, stopReply } from './reply.ts';
 
 export type TurnRun = {
@@ -45,17 +40,9 @@ export type UnsavedAnswer = {
   readonly made: Made;
 };
 
-// A turn belongs to the user of its conversation, even if a worker runs it: the worker acts as that user.
-export const turnPrincipal = (tenantId: string, userId: string | undefined): Principal => ({
-  kind: 'endUser',
-  tenantId,
-  userId: userId ?? '-',
-  scope: 'write',
-});
-
 // Answers all waiting messages under the lease, and commits once. Returns undefined, with the lease released, if an
 // approval is needed first. Rejects if there is no answer; the messages then still wait.
-export async function runTurn(service: Service, run: TurnRun): Promise<TurnItem | undefined> {
+export async function runTurn(service: TurnDeps, run: TurnRun): Promise<TurnItem | undefined> {
   const { held, waiting, paused } = run;
   const live = service.hub.open(waiting, { isResumed: paused !== undefined });
   if (paused) for (const event of replayEvents(paused.progress, paused.approvals)) live.push(event);
@@ -72,7 +59,7 @@ export async function runTurn(service: Service, run: TurnRun): Promise<TurnItem 
 }
 
 async function answerAll(
-  service: Service,
+  service: TurnDeps,
   run: TurnRun,
   live: Live,
   signal: AbortSignal,
@@ -126,7 +113,7 @@ async function answerAll(
 }
 
 async function settleHead(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
   held: Held,
   waiting: readonly MessageItem[],
   mostMessages: number,
@@ -138,7 +125,7 @@ async function settleHead(
 }
 
 async function commit(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock' | 'skills' | 'unsavedAnswers'>,
   run: TurnRun,
   begun: Settled,
   made: Made,
@@ -181,7 +168,7 @@ async function commit(
 // The last turn, if its question is asked again to replace the answer. One that called skills which act stays: what they
 // did was done.
 function findReplaced(
-  { skills }: Service,
+  { skills }: Pick<Service, 'skills'>,
   { held, waiting }: TurnRun,
   { tail }: Settled,
 ): TurnItem | undefined {
@@ -199,7 +186,7 @@ function findReplaced(
 const nameOf = ({ key }: Held): string => `${key.tenant_id}#${key.conversation_id}`;
 
 function keepUnsaved(
-  { unsavedAnswers }: Service,
+  { unsavedAnswers }: Pick<Service, 'unsavedAnswers'>,
   held: Held,
   made: Omit<UnsavedAnswer, 'epoch' | 'seq'>,
 ): void {
@@ -209,7 +196,7 @@ function keepUnsaved(
 
 // Of the same turn, in the same state of the conversation.
 function takeUnsaved(
-  { unsavedAnswers }: Service,
+  { unsavedAnswers }: Pick<Service, 'unsavedAnswers'>,
   { held, waiting, paused }: TurnRun,
 ): UnsavedAnswer | undefined {
   const found = unsavedAnswers.get(nameOf(held));
@@ -225,7 +212,7 @@ function takeUnsaved(
 // The model is paid for: a store that is too busy for the answer is asked again while the lease holds. Without a response
 // it may have been written; then the lease is gone, and the message has its answer.
 async function commitPatiently(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
   held: Held,
   written: Parameters<typeof commitTurns>[2],
   signal: AbortSignal,
@@ -291,7 +278,7 @@ function newTurn(waiting: readonly MessageItem[], made: Made, replaced: TurnItem
 }
 
 async function withDeadline<T>(
-  service: Service,
+  service: Base & Pick<Service, 'dueShards'>,
   held: Held,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

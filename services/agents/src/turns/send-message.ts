@@ -1,21 +1,16 @@
 import { hashParts, httpErrors } from '@stak/http';
 import { isUnavailable, ref } from '@stak/table';
 import { replyAddress } from '../channels/send-reply.ts';
-import type { Caller } from '../conversations/access.ts';
 import { createConversation } from '../conversations/conversations.ts';
 import { dropMessages } from '../conversations/deletion.ts';
 import { mergeExternalWrites } from '../conversations/external-writes.ts';
-import { readHead, readTurns, readWaiting } from '../conversations/reads.ts';
-import type { Entered, Service } from '../deps.ts';
+import type { Entered, Service, StateDeps, TurnDeps } from '../deps.ts';
 import { agentErrors, cleared, noConversation, noMessage } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { message, state, turn } from '../main-table.ts';
 import { readAgentSettings } from '../settings.ts';
-import { message, state, turn } from '../table.ts';
-import { isRefusal, refundMessage, reserveMessage } from '../usage/quota.ts';
-import { acceptMessage, type Incoming } from './accept-message.ts';
-import { answerAtOnce } from './answer-at-once.ts';
-import { nextOf } from './cancel.ts';
-import type { Head, MessageItem, TurnItem } from './commit-turn.ts';
+import { acceptMessage, type Incoming } from '../state/accept-message.ts';
+import type { Caller } from '../state/access.ts';
 import {
   type ConversationKey,
   dueWhenFree,
@@ -25,7 +20,12 @@ import {
   readState,
   release,
   triesOf,
-} from './lease.ts';
+} from '../state/lease.ts';
+import { readHead, readTurns, readWaiting } from '../state/reads.ts';
+import type { Head, MessageItem, TurnItem } from '../state/turn-items.ts';
+import { isRefusal, refundMessage, reserveMessage } from '../usage/quota.ts';
+import { answerAtOnce } from './answer-at-once.ts';
+import { nextOf } from './cancel.ts';
 import { runTurn } from './run-turn.ts';
 
 export type Sending = {
@@ -50,7 +50,10 @@ const dashboard = 'dashboard';
 
 // Accepts a message and answers it, in this process unless another one is already working on it. If the caller
 // disconnects, the turn continues and the result is stored with the message.
-export async function sendMessage(service: Service, sending: Sending): Promise<Sent> {
+export async function sendMessage(
+  service: TurnDeps & Pick<Service, 'isStoreLocal' | 'countMessage'>,
+  sending: Sending,
+): Promise<Sent> {
   const { caller, tenant, conversation_id, content, key } = sending;
   const settings = readAgentSettings(tenant.settings);
   if (!settings.enabled_channels.includes(dashboard))
@@ -114,7 +117,7 @@ function payerOf({ caller, user_id }: Sending, head: Head | undefined): string |
 }
 
 async function acceptOrCreate(
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock' | 'sealer'>,
   { caller, user_id, creates }: Sending,
   incoming: Incoming,
   busy: 'wait' | 'refuse',
@@ -144,7 +147,7 @@ const ifNotExisting = (error: unknown) => {
 
 // Older messages are answered first, and a turn takes only so many: ours may be answered by the next one.
 async function answerNow(
-  service: Service,
+  service: TurnDeps,
   held: Held,
   tenant: Entered,
   address: Address,
@@ -184,10 +187,14 @@ async function answerNow(
 export const reasonOf = (error: unknown): string =>
   agentErrors.includes(error) ? error.code : 'agents.turn_failed';
 
-const readMessage = ({ store }: Service, address: ConversationKey & { message_id: string }) =>
+const readMessage = ({ store }: Pick<Service, 'store'>, address: ConversationKey & { message_id: string }) =>
   store.get(message, address, { consistent: true, pattern: 'read a receipt' });
 
-async function repeat(service: Service, before: MessageItem, fingerprint: string): Promise<Sent> {
+async function repeat(
+  service: Pick<Service, 'store' | 'clock' | 'hub'>,
+  before: MessageItem,
+  fingerprint: string,
+): Promise<Sent> {
   if (before.fingerprint !== fingerprint)
     throw httpErrors.create(
       'http.idempotency_mismatch',
@@ -202,7 +209,7 @@ type Address = ConversationKey & { message_id: string };
 
 // For a message that is answered elsewhere. Undefined if that takes longer than a caller waits.
 export async function awaitAnswer(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock' | 'hub'>,
   { tenant_id, conversation_id, message_id }: Address,
 ): Promise<TurnItem | undefined> {
   const address = { tenant_id, conversation_id, message_id };
@@ -227,7 +234,7 @@ export const never = new AbortController().signal;
 
 // Messages answered at once have a receipt only if the sender may repeat them. Others are searched among the newest
 // turns, because callers ask soon.
-async function findTurn(service: Service, address: Address): Promise<TurnItem | undefined> {
+async function findTurn(service: Pick<Service, 'store'>, address: Address): Promise<TurnItem | undefined> {
   const known = await readState(service, address);
   if (!known || known.is_deleted) return undefined;
   const turns = await readTurns(service, address, known, limits.answersSearched, Number.POSITIVE_INFINITY);
@@ -239,7 +246,7 @@ const lostMessage = (): never => {
 };
 
 // The turn that answered a message; undefined while it waits.
-async function readAnswer(service: Service, address: Address): Promise<TurnItem | undefined> {
+async function readAnswer(service: Pick<Service, 'store'>, address: Address): Promise<TurnItem | undefined> {
   const found = await readMessage(service, address);
   if (!found) return (await findTurn(service, address)) ?? lostMessage();
   if (found.status === 'waiting') return undefined;

@@ -1,18 +1,16 @@
 import { markWork, type Worker, watchGone } from '@stak/kit';
 import { is, isRefused, isUnavailable, retryWhileLeased } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
-import { showDecisions } from '../approvals/channel-question.ts';
-import { readPaused, settleApprovals } from '../approvals/paused-turn.ts';
+import { settleApprovals } from '../approvals/paused-turn.ts';
+import { showDecisions } from '../channels/question.ts';
 import { replyTo, sayUnavailable, sendReply } from '../channels/send-reply.ts';
 import { deleteConversation, dropMessages, purge } from '../conversations/deletion.ts';
-import { readHead, readMessages, readWaiting } from '../conversations/reads.ts';
-import type { Entered, Service } from '../deps.ts';
+import type { Base, Entered, ModelDeps, Service, SkillDeps, StateDeps, TurnDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
+import { conversation, dueStates, state } from '../main-table.ts';
 import { findDueJobs, noteTurns, releaseGoneJobs, runMemoryJob } from '../memory/jobs.ts';
 import { forgetConversation } from '../memory/memory.ts';
-import { conversation, dueStates, state } from '../table.ts';
-import { isCancelled, nextOf } from './cancel.ts';
-import type { MessageItem } from './commit-turn.ts';
+import { turnPrincipal } from '../state/access.ts';
 import {
   type ConversationKey,
   dueWhenFree,
@@ -24,33 +22,41 @@ import {
   triesOf,
   whileHeld,
   withLease,
-} from './lease.ts';
-import { runTurn, type TurnRun, turnPrincipal } from './run-turn.ts';
+} from '../state/lease.ts';
+import { readPaused } from '../state/paused.ts';
+import { readHead, readMessages, readWaiting } from '../state/reads.ts';
+import type { MessageItem } from '../state/turn-items.ts';
+import { isCancelled, nextOf } from './cancel.ts';
+import { runTurn, type TurnRun } from './run-turn.ts';
 import { never, reasonOf } from './send-message.ts';
 
 // Background work of conversations: answers messages that came by a channel or were left by a crashed process, sends
 // answers to channels, and removes what was cleared, deleted or has expired.
-export const createTurnWorker = (service: Service): Worker =>
+export const createTurnWorker = (service: TurnDeps & Pick<Service, 'channels' | 'memoryNotifier'>): Worker =>
   createDueWorker(service, {
     name: 'agents turns',
     notifier: service.notifier,
     concurrency: limits.workConcurrency,
     pollMs: limits.duePollMs,
-    releaseGone,
-    find: findDue,
-    work: processSafely,
+    releaseGone: () => releaseGone(service),
+    find: () => findDue(service),
+    work: (key, stopping) => processSafely(service, key, stopping),
   });
 
 // Summarises conversations, a few at a time: no user waits for it, and it must not slow down answers.
-export const createMemoryWorker = (service: Service): Worker =>
+export const createMemoryWorker = (
+  service: Base &
+    ModelDeps &
+    Pick<Service, 'owners' | 'dueShards' | 'sealer' | 'enterTenant' | 'memoryNotifier'>,
+): Worker =>
   createDueWorker(service, {
     name: 'agents memory',
     notifier: service.memoryNotifier,
     concurrency: limits.memoryConcurrency,
     pollMs: limits.memoryPollMs,
-    releaseGone: releaseGoneJobs,
+    releaseGone: () => releaseGoneJobs(service),
     find: async () => ({ due: await findDueJobs(service) }),
-    work: (_, key, stopping) =>
+    work: (key, stopping) =>
       runMemoryJob(service, key, stopping).catch(error =>
         service.log.error({ err: error, ...key }, 'a summary was not made'),
       ),
@@ -61,16 +67,16 @@ type DueWork = {
   notifier: Service['notifier'];
   concurrency: number;
   pollMs: number;
-  releaseGone(service: Service): Promise<void>;
-  find(service: Service): Promise<Due>;
-  work(service: Service, key: ConversationKey, stopping: AbortSignal): Promise<void>;
+  releaseGone(): Promise<void>;
+  find(): Promise<Due>;
+  work(key: ConversationKey, stopping: AbortSignal): Promise<void>;
 };
 type Due = { due: ConversationKey[]; nextMs?: number };
 
 // Works on what is due, one piece of a conversation at a time. When stopped, it starts nothing new; unfinished work is
 // due again when its lease ends, or as soon as this process is known to be gone.
 const createDueWorker = (
-  service: Service,
+  service: Pick<Service, 'clock' | 'owners' | 'dueShards'>,
   { name, notifier, concurrency, pollMs, releaseGone, find, work }: DueWork,
 ): Worker => ({
   name,
@@ -81,11 +87,11 @@ const createDueWorker = (
       while (!signal.aborted) {
         await gone.check(() => takeOver(service, releaseGone));
         await service.dueShards.refresh();
-        const { due, nextMs } = await find(service);
+        const { due, nextMs } = await find();
         for (const key of due) {
           const id = `${key.tenant_id}#${key.conversation_id}`;
           if (running.has(id) || running.size >= concurrency) continue;
-          const working = work(service, key, signal).finally(() => {
+          const working = work(key, signal).finally(() => {
             running.delete(id);
             notifier.notify();
           });
@@ -101,13 +107,15 @@ const createDueWorker = (
   },
 });
 
-async function takeOver(service: Service, releaseAll: (service: Service) => Promise<void>): Promise<void> {
+async function takeOver(service: Pick<Service, 'dueShards'>, releaseAll: () => Promise<void>): Promise<void> {
   await service.dueShards.refresh('urgent'); // a dead process may have added some
-  await releaseAll(service);
+  await releaseAll();
 }
 
 // Runs everything that is due now, once: for tests, and for runs without a worker.
-export async function runDue(service: Service): Promise<{ worked: number }> {
+export async function runDue(
+  service: TurnDeps & Pick<Service, 'channels' | 'memoryNotifier'>,
+): Promise<{ worked: number }> {
   await service.dueShards.refresh();
   const { due } = await findDue(service);
   await Promise.all(due.map(key => processSafely(service, key, never)));
@@ -117,7 +125,7 @@ export async function runDue(service: Service): Promise<{ worked: number }> {
 }
 
 // The conversations of all shards that are due now, and the time of the next one if that is soon.
-async function findDue(service: Service): Promise<Due> {
+async function findDue(service: Pick<Service, 'store' | 'clock' | 'dueShards'>): Promise<Due> {
   const nowMs = service.clock.now();
   const range = { to: { due_at: nowMs + limits.duePollMs }, limit: limits.dueTogether };
   const pages = await Promise.all(
@@ -129,14 +137,18 @@ async function findDue(service: Service): Promise<Due> {
   return { due, ...(later.length > 0 && { nextMs: Math.min(...later) }) };
 }
 
-const processSafely = (service: Service, key: ConversationKey, stopping: AbortSignal): Promise<void> =>
+const processSafely = (
+  service: TurnDeps & Pick<Service, 'channels' | 'memoryNotifier'>,
+  key: ConversationKey,
+  stopping: AbortSignal,
+): Promise<void> =>
   processConversation(service, key, stopping).catch(error =>
     service.log.error({ err: error, ...keyOfConversation(key) }, 'could not process a conversation'),
   );
 
 // Handles one conversation under one lease. The index may be out of date; the leased state is not.
 async function processConversation(
-  service: Service,
+  service: TurnDeps & Pick<Service, 'channels' | 'memoryNotifier'>,
   key: ConversationKey,
   stopping: AbortSignal,
 ): Promise<void> {
@@ -157,7 +169,11 @@ async function processConversation(
 }
 
 // Only this process knows that the reply was sent, until that is stored: nobody else may have the lease before.
-const deliver = (service: Service, held: Held, reply: string): Promise<void> =>
+const deliver = (
+  service: Base & SkillDeps & Pick<Service, 'dueShards' | 'notifier' | 'channels'>,
+  held: Held,
+  reply: string,
+): Promise<void> =>
   whileHeld(service, held, async () => {
     const retry = await sendReply(service, held.key, reply);
     const nowMs = service.clock.now();
@@ -170,7 +186,11 @@ const deliver = (service: Service, held: Held, reply: string): Promise<void> =>
   });
 
 // Resumes a paused turn: everything is decided, an approval has expired, or a process crashed.
-async function resume(service: Service, held: Held, stopping: AbortSignal): Promise<void> {
+async function resume(
+  service: TurnDeps & Pick<Service, 'channels'>,
+  held: Held,
+  stopping: AbortSignal,
+): Promise<void> {
   const progress = await readPaused(service, held.key);
   const waiting = progress ? await readMessages(service, held.key, progress.message_ids) : [];
   if (!progress || waiting.length === 0)
@@ -187,7 +207,7 @@ async function resume(service: Service, held: Held, stopping: AbortSignal): Prom
   await showing;
 }
 
-async function answer(service: Service, held: Held, stopping: AbortSignal): Promise<void> {
+async function answer(service: TurnDeps, held: Held, stopping: AbortSignal): Promise<void> {
   const waiting = nextOf(await readWaiting(service, held.state));
   if (waiting.length === 0) {
     const known = held.state.waiting_count; // of deleted messages
@@ -200,7 +220,7 @@ async function answer(service: Service, held: Held, stopping: AbortSignal): Prom
 }
 
 async function attempt(
-  service: Service,
+  service: TurnDeps,
   held: Held,
   waiting: readonly MessageItem[],
   stopping: AbortSignal,
@@ -239,7 +259,7 @@ function delayBefore(attempts: number, error: unknown): number {
 }
 
 const giveUp = (
-  service: Service,
+  service: StateDeps & Pick<Service, 'store' | 'clock'>,
   held: Held,
   waiting: readonly MessageItem[],
   error: unknown,
@@ -247,7 +267,10 @@ const giveUp = (
 ): Promise<void> => dropMessages(service, held, waiting, reasonOf(error), { reply });
 
 // Removes earlier epochs, and the whole conversation if its item has expired or was deleted.
-async function tidy(service: Service, held: Held): Promise<void> {
+async function tidy(
+  service: StateDeps & Pick<Service, 'store' | 'clock' | 'sealer'>,
+  held: Held,
+): Promise<void> {
   const nowMs = service.clock.now();
   await forgetConversation(service, held.state);
   const head = await readHead(service, held.key);
@@ -267,14 +290,17 @@ async function tidy(service: Service, held: Held): Promise<void> {
 }
 
 // DynamoDB removes it within days. Until then another program could write to it again.
-async function removeExpired({ store, clock }: Service, key: ConversationKey): Promise<void> {
+async function removeExpired(
+  { store, clock }: Pick<Service, 'store' | 'clock'>,
+  key: ConversationKey,
+): Promise<void> {
   const nowS = Math.floor(clock.now() / 1000);
   await store.delete(conversation, keyOfConversation(key), { if: { ttl: is.atMost(nowS) } }).catch(error => {
     if (!isRefused(error)) throw error;
   });
 }
 
-async function forget({ store }: Service, held: Held): Promise<void> {
+async function forget({ store }: Pick<Service, 'store'>, held: Held): Promise<void> {
   await store.delete(state, held.key, { if: { fence: held.fence, waiting_count: 0 } }).catch(error => {
     if (!isRefused(error)) throw error;
   });

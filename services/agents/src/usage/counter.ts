@@ -1,6 +1,6 @@
 import { is, isRefused, or, type Store } from '@stak/table';
 import * as limits from '../limits.ts';
-import { tenantDay, userDay } from '../table.ts';
+import { tenantDay, userDay } from '../main-table.ts';
 
 type DayKey = { tenant_id: string; date: string; user_id?: string };
 type Waiter = { most: number; resolve(isCounted: boolean): void; reject(error: unknown): void };

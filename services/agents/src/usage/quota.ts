@@ -12,8 +12,8 @@ import {
 import { type Service, secondsOf, ttlAfter } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { accountDay, tenantDay, userDay } from '../main-table.ts';
 import type { AgentSettings } from '../settings.ts';
-import { accountDay, tenantDay, userDay } from '../table.ts';
 
 export type Payer = { tenant_id: string; user_id?: string };
 
@@ -25,7 +25,7 @@ const resetOf = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * day
 // A message counts when it is accepted, on the condition that there is room: of concurrent messages, as many pass as
 // there is room for.
 export async function reserveMessage(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock' | 'countMessage'>,
   { tenant_id, user_id }: Payer,
   settings: AgentSettings,
 ): Promise<string> {
@@ -119,7 +119,7 @@ export type Reservation = { stepMicros: number; spend_micros: number } & (
 // The maximum cost of a model's step is reserved before it is made, so the limit is never exceeded. The account's is
 // reserved first, for the operator.
 export async function reserveSpend(
-  service: Service,
+  service: Pick<Service, 'store' | 'clock'>,
   day: typeof tenantDay | typeof accountDay,
   key: { tenant_id: string; date: string } | { account_id: string; date: string },
   { stepMicros, ...micros }: Reservation,

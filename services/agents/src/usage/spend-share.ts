@@ -1,6 +1,6 @@
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
-import { accountDay } from '../table.ts';
+import { accountDay } from '../main-table.ts';
 import { dateOf } from './quota.ts';
 
 type Reporting = Pick<Service, 'store' | 'clock' | 'log' | 'onShareUsed' | 'reportedShares'>;

@@ -1,7 +1,7 @@
 import type { ItemOf } from '@stak/table';
 import type { Service } from '../deps.ts';
 import * as limits from '../limits.ts';
-import { daysOfTenant, daysOfUser, type tenantDay } from '../table.ts';
+import { daysOfTenant, daysOfUser, type tenantDay } from '../main-table.ts';
 import { dateOf, spentOf } from './quota.ts';
 
 type Day = Omit<ItemOf<typeof tenantDay>, 'tenant_id'>;
@@ -21,7 +21,7 @@ const monthMs = 30 * 24 * 60 * 60 * 1000;
 
 // The days of a tenant or of one of its users, by default the last thirty.
 export async function readUsage(
-  { store, clock }: Service,
+  { store, clock }: Pick<Service, 'store' | 'clock'>,
   tenant_id: string,
   user_id: string | undefined,
   range: { from?: string; to?: string },

@@ -4,13 +4,13 @@ import { categoryNotFound, inboxErrors, inboxNotFound } from '../errors.ts';
 import type { InboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
 import { headSteps, liveOf, readHead } from '../publish/broadcasts.ts';
+import { withoutCategory } from '../publish/categories.ts';
 import { type Send, walkSends } from '../publish/send-records.ts';
 import { redactUnseen } from '../sends/redaction.ts';
 import { runSend } from '../sends/send-worker.ts';
+import { readInbox } from '../settings.ts';
 import { broadcast, categoryErasure, dueCategoryErasures, inboxCategories } from '../tables.ts';
-import { withoutCategory } from './categories.ts';
 import { type ErasureKind, finishedJob, isQuiet, leaseEnd, quietSince } from './erasure-job.ts';
-import { readInbox } from './settings.ts';
 
 export type CategoryErasure = ItemOf<typeof categoryErasure>;
 type CategoryId = InboxId & { category: string };

@@ -12,7 +12,7 @@ import {
   memberTotal,
   publicStats,
 } from '../tables.ts';
-import { eraseSome } from './eraser.ts';
+import { eraseSome } from './erasure.ts';
 import { type ErasureKind, finishedJob, isQuiet, leaseEnd, quietSince } from './erasure-job.ts';
 
 export type InboxErasure = ItemOf<typeof inboxErasure>;

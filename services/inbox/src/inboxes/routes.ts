@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { type Deps, inInbox, inTenant, secondsNow } from '../deps.ts';
 import { settingsNotFound } from '../errors.ts';
 import { countByCategory, liveOf, readHead } from '../publish/broadcasts.ts';
+import { deleteCategory, listCategories } from '../publish/categories.ts';
 import { countMembers } from '../publish/send-records.ts';
 import * as shapes from '../schema.ts';
-import { deleteCategory, listCategories } from './categories.ts';
+import * as settings from '../settings.ts';
 import { readCategoryErasure, showCategoryErasure, startCategoryErasure } from './category-erasure.ts';
 import { readErasure, showErasure, startErasure } from './inbox-erasure.ts';
-import * as settings from './settings.ts';
 
 const tags = ['inbox'];
 const common = { auth: 'account', tags, tenant: 'path', mcp: false } as const;

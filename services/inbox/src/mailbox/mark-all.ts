@@ -2,7 +2,7 @@ import { failedCondition, isConflict, type NamedStep, write } from '@stak/table'
 import type { Deps } from '../deps.ts';
 import type { MailboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
-import { idBoundary } from '../publish/message-rules.ts';
+import { idBoundary } from '../message-rules.ts';
 import { expiry, messagesOfUser, userMessage } from '../tables.ts';
 import { changeMailbox, type Decision, isHidden, type Mailbox, openMailbox } from './mailbox.ts';
 import { countedOf } from './refresh.ts';

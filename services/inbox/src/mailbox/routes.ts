@@ -15,7 +15,7 @@ import { type Deps, inMailbox, secondsNow } from '../deps.ts';
 import { inboxErrors, messageNotFound } from '../errors.ts';
 import { type MailboxId, uidHint } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
-import { messageId } from '../publish/message-rules.ts';
+import { messageId } from '../message-rules.ts';
 import * as shapes from '../schema.ts';
 import { followMailbox } from './event-stream.ts';
 import { join, openMailbox, readCounts } from './mailbox.ts';

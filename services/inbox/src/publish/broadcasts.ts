@@ -2,10 +2,10 @@ import { type NamedStep, write } from '@stak/table';
 import { type Deps, secondsNow } from '../deps.ts';
 import { categoryBeingDeleted, inboxErrors, inboxNotFound } from '../errors.ts';
 import type { InboxId } from '../inbox-id.ts';
-import { ownNumber } from '../inboxes/categories.ts';
 import * as limits from '../limits.ts';
 import type { Broadcast, Broadcasts, Head } from '../mailbox/broadcast-list.ts';
 import { broadcast, publicCategories, publicCategoryStats, publicMessage, publicStats } from '../tables.ts';
+import { ownNumber } from './categories.ts';
 import { countMembers, type SendContent } from './send-records.ts';
 
 // A message to everyone: its text, an entry in the list of broadcasts, and the head of that list. The same writes for

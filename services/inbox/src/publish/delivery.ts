@@ -1,10 +1,10 @@
 import { type NamedStep, write } from '@stak/table';
 import type { Deps } from '../deps.ts';
 import type { InboxId } from '../inbox-id.ts';
-import type { InboxConfig } from '../inboxes/settings.ts';
 import { joinedAt, memberSteps, unchangedHeadSteps } from '../mailbox/mailbox.ts';
 import { countMessage, emptyState, stateSteps, type UserState } from '../mailbox/state.ts';
 import type { ReadStates } from '../mailbox/state-memory.ts';
+import type { InboxConfig } from '../settings.ts';
 import { expiry, userMessage } from '../tables.ts';
 import type { SendContent } from './send-records.ts';
 

@@ -3,15 +3,15 @@ import { type Attempt, conflict, done, type NamedStep, progress, write } from '@
 import { type Deps, retry, secondsNow } from '../deps.ts';
 import { categoryBeingDeleted, inboxErrors } from '../errors.ts';
 import { bucketOf, type InboxId, inboxText, mailboxText } from '../inbox-id.ts';
-import { registerCategory } from '../inboxes/categories.ts';
-import { type InboxConfig, type Policies, readInbox, readPolicies } from '../inboxes/settings.ts';
 import * as limits from '../limits.ts';
 import { bytesOf, isShared, putBodySteps } from '../mailbox/shared-bodies.ts';
+import { checkBody, checkCtaUri, idFor, ttlSeconds } from '../message-rules.ts';
 import type { Draft, PublishBody } from '../schema.ts';
+import { type InboxConfig, type Policies, readInbox, readPolicies } from '../settings.ts';
 import { send } from '../tables.ts';
 import { broadcastSteps } from './broadcasts.ts';
+import { registerCategory } from './categories.ts';
 import { type Delivery, deliverySteps, writeDelivery } from './delivery.ts';
-import { checkBody, checkCtaUri, idFor, ttlSeconds } from './message-rules.ts';
 import {
   audienceSteps,
   type Claims,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { inInbox } from '../deps.ts';
 import * as limits from '../limits.ts';
-import { messageId } from '../publish/message-rules.ts';
+import { messageId } from '../message-rules.ts';
 import { countMembers, listSends, readSend, type SendPosition, showSend } from '../publish/send-records.ts';
 import * as shapes from '../schema.ts';
 import { exportReceipts, type Position, readReceipts, receiptFormats } from './receipts.ts';
@@ -27,7 +27,7 @@ const list = route({
   summary: 'List sends, with how many were delivered and read',
   description: 'Returns what was sent to the inbox, newest first.',
   request: { params: shapes.inboxParams, query: pageQuery() },
-  responses: { 200: json(pageOf(shapes.sendShape)) },
+  responses: { 200: json(shapes.sendPage) },
 });
 
 const read = route({
@@ -133,7 +133,7 @@ const listScheduled = route({
   summary: 'List scheduled sends',
   description: 'Returns the messages that are still to be sent.',
   request: { params: shapes.inboxParams, query: pageQuery() },
-  responses: { 200: json(pageOf(shapes.sendShape)) },
+  responses: { 200: json(shapes.sendPage) },
 });
 
 const cancel = route({

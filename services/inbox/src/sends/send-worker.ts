@@ -2,7 +2,6 @@ import { done, ignoreConflict, isConflict, type NamedStep, type WriteStep, write
 import { type Deps, retry } from '../deps.ts';
 import { categoryBeingDeleted, inboxErrors, sendNotFound } from '../errors.ts';
 import { type InboxId, inboxOfBucket } from '../inbox-id.ts';
-import { readPolicies } from '../inboxes/settings.ts';
 import * as limits from '../limits.ts';
 import { broadcastSteps } from '../publish/broadcasts.ts';
 import { deliverySteps, writeDelivery } from '../publish/delivery.ts';
@@ -15,6 +14,7 @@ import {
   type Send,
   type SendContent,
 } from '../publish/send-records.ts';
+import { readPolicies } from '../settings.ts';
 import { dueSends, send } from '../tables.ts';
 import { cancelSteps, removeCopies } from './redaction.ts';
 

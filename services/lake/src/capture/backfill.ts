@@ -1,9 +1,9 @@
 import type { Attributes, DynamoClient } from '@stak/table';
+import type { LakeTable } from '../lake-table.ts';
 import * as limits from '../limits.ts';
-import type { LakeTable } from '../storage/lake-table.ts';
+import { type BronzeFile, bronzeFormat, bronzePath } from '../storage/bronze-file.ts';
 import type { Backfill } from '../storage/manifest-state.ts';
 import { noTexts } from '../tables.ts';
-import { type BronzeFile, bronzeFormat, bronzePath } from './bronze-file.ts';
 import { createBronzeFiles } from './bronze-writer.ts';
 import { type Row, snapshotOf, wantedRows } from './rows.ts';
 

@@ -1,7 +1,7 @@
 import type { ColumnChunk, SchemaElement, Statistics } from 'hyparquet';
 import type { ByteWriter } from 'hyparquet-writer';
 import * as limits from '../limits.ts';
-import { dayOf } from './bronze-file.ts';
+import { dayOf } from '../storage/bronze-file.ts';
 import { createChoices, createTexts, type PageValues } from './parquet-columns.ts';
 import type { Row } from './rows.ts';
 

@@ -3,16 +3,16 @@ import { type Clock, type Logger, yieldToEventLoop } from '@stak/kit';
 import { type Change, type Subscription, subscribe } from '@stak/streams';
 import type { AnyEntity } from '@stak/table';
 import * as limits from '../limits.ts';
+import { type BronzeFile, bronzeFormat, bronzePath } from '../storage/bronze-file.ts';
 import type { Manifest } from '../storage/manifest.ts';
 import type { Entry } from '../storage/manifest-state.ts';
 import { keyPart, type ObjectStore } from '../storage/objects.ts';
 import type { Reach } from '../storage/reach.ts';
+import { compareSequences, isCaptured } from '../storage/shard-mark.ts';
 import { noTexts, type Plan, type Texts, type TextsNow } from '../tables.ts';
-import { type BronzeFile, bronzeFormat, bronzePath } from './bronze-file.ts';
 import { createBronzeFiles, type WrittenFile } from './bronze-writer.ts';
 import { type NewLetter, writeLetter } from './dead-letters.ts';
 import { createRows, mayHaveRows, type Row, typedChange, wantedRows } from './rows.ts';
-import { compareSequences, isCaptured } from './shard-mark.ts';
 
 export type CaptureDeps = {
   objects: ObjectStore;

@@ -2,9 +2,9 @@ import type { Clock } from '@stak/kit';
 import { listShards, readStatus, type Shard, type StreamSource, streamErrors } from '@stak/streams';
 import type { Store } from '@stak/table';
 import type { State } from '../storage/manifest-state.ts';
+import { compareSequences, isCaptured } from '../storage/shard-mark.ts';
 import { needsBackfill } from './backfill.ts';
 import { subscriptionName } from './capture.ts';
-import { compareSequences, isCaptured } from './shard-mark.ts';
 
 export type LagDeps = { store: Store; source: StreamSource; clock: Clock };
 export type Lag = { as_of: string; lag_ms: number; caught_up: boolean };

@@ -1,4 +1,4 @@
-import type { LakeTable } from '../storage/lake-table.ts';
+import type { LakeTable } from '../lake-table.ts';
 import { createBronzeFiles } from './bronze-writer.ts';
 import { putFiles } from './capture.ts';
 import { openLetter } from './dead-letters.ts';

@@ -3,14 +3,20 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Insight } from '@stak/table';
 import { quoteText } from '../duckdb/sql-text.ts';
-import { insightSignature } from '../insights/insight.ts';
+import { columnsFor, type LakeTable, locateCurrent } from '../lake-table.ts';
+import { signatureOf } from '../layers/columns.ts';
+import {
+  type CurrentSources,
+  currentImages,
+  isPresent,
+  silverFormat,
+  silverRows,
+} from '../layers/current-sql.ts';
+import { goldNames, insightSignature, insightsOf } from '../layers/gold-names.ts';
 import * as limits from '../limits.ts';
-import { columnsFor, type LakeTable, locateCurrent } from '../storage/lake-table.ts';
 import { recentFiles, type SilverFile, type State } from '../storage/manifest-state.ts';
 import { keyPart } from '../storage/objects.ts';
-import { signatureOf } from './columns.ts';
-import { type CurrentSources, currentImages, isPresent, silverFormat, silverRows } from './current-sql.ts';
-import { type GoldDeps, goldNames, insightsOf, writeGold } from './gold.ts';
+import { type GoldDeps, writeGold } from './gold.ts';
 
 // Whether an entity has enough recent files, or outdated silver or gold, to be worth a compaction.
 export function isDue(

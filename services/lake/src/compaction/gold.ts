@@ -4,28 +4,14 @@ import { join } from 'node:path';
 import type { Insight } from '@stak/table';
 import type { Duck } from '../duckdb/duck.ts';
 import { quoteText } from '../duckdb/sql-text.ts';
-import { insightSignature } from '../insights/insight.ts';
+import { columnsFor, type LakeTable, locateAll } from '../lake-table.ts';
+import { goldNames, insightSignature, insightsOf } from '../layers/gold-names.ts';
+import { addUp, readGold, sumChanges, sumCurrent } from '../layers/gold-sql.ts';
 import * as limits from '../limits.ts';
-import { columnsFor, type LakeTable, locateAll } from '../storage/lake-table.ts';
 import type { GoldFile, State } from '../storage/manifest-state.ts';
 import { keyPart } from '../storage/objects.ts';
-import { addUp, readGold, sumChanges, sumCurrent } from './gold-sql.ts';
 
 export type GoldDeps = { duck: Duck; insights: readonly Insight[]; scratch: string };
-
-export const insightsOf = (
-  { plan }: Pick<LakeTable, 'plan'>,
-  entity: string,
-  insights: readonly Insight[],
-): Insight[] =>
-  insights.filter(one => one.entity.table.name === plan.table.name && one.entity.name === entity);
-
-// Sums of existing items are computed again; sums of changes, and of expired items, continue from the last ones.
-export function goldNames({ name, of }: Insight): { name: string; isRunning: boolean }[] {
-  if (of === 'changes') return [{ name, isRunning: true }];
-  const current = { name, isRunning: false };
-  return of === 'kept' ? [current, { name: `${name}.expired`, isRunning: true }] : [current];
-}
 
 export type Compacted = {
   version: number;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from '@stak/kit';
 import { type LagDeps, readLag } from '../capture/lag.ts';
+import type { RewriteDeps } from '../compaction/rewrite-files.ts';
+import type { LakeTable } from '../lake-table.ts';
 import * as limits from '../limits.ts';
-import type { Requests } from '../maintenance/requests.ts';
-import type { RewriteDeps } from '../maintenance/rewrite-files.ts';
-import type { LakeTable } from '../storage/lake-table.ts';
 import type { ObjectStore } from '../storage/objects.ts';
+import type { Requests } from '../storage/requests.ts';
 import type { Owner } from '../tables.ts';
 import { type Erased, type Erasure, eraseOwner } from './erasure.ts';
 

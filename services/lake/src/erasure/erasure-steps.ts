@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import type { RewriteDeps } from '../compaction/rewrite-files.ts';
 import { quoteText, readFiles } from '../duckdb/sql-text.ts';
-import type { RewriteDeps } from '../maintenance/rewrite-files.ts';
-import { ownerCondition } from '../query/scope.ts';
-import { GoneError, type LakeTable, locateAll } from '../storage/lake-table.ts';
+import { type LakeTable, locateAll } from '../lake-table.ts';
+import { ownerCondition } from '../scope.ts';
+import { GoneError } from '../storage/objects.ts';
 import type { Owner } from '../tables.ts';
 
 // `living` are rows to keep, as SQL.

@@ -1,11 +1,11 @@
-import { currentRows, isPresent } from '../compaction/current-sql.ts';
+import { eraseCopies } from '../catalog/copies.ts';
+import { deleteGarbage } from '../compaction/retention.ts';
+import { type RewriteDeps, replaceFiles, rewriteFiles } from '../compaction/rewrite-files.ts';
 import { quoteText } from '../duckdb/sql-text.ts';
-import { eraseCopies } from '../iceberg/copies.ts';
+import { type LakeTable, locateAll, locateCurrent, whileFilesLast } from '../lake-table.ts';
+import { currentRows, isPresent } from '../layers/current-sql.ts';
 import * as limits from '../limits.ts';
-import { deleteGarbage } from '../maintenance/retention.ts';
-import { type RewriteDeps, replaceFiles, rewriteFiles } from '../maintenance/rewrite-files.ts';
-import { ownerCondition } from '../query/scope.ts';
-import { type LakeTable, locateAll, locateCurrent, whileFilesLast } from '../storage/lake-table.ts';
+import { ownerCondition } from '../scope.ts';
 import type { ListedFile } from '../storage/manifest-state.ts';
 import type { Owner } from '../tables.ts';
 import { eraseGold, eraseLetters, eraseSilver } from './erasure-steps.ts';

@@ -1,11 +1,10 @@
 import type { Clock } from '@stak/kit';
 import type { Insight } from '@stak/table';
-import { hasBronzeFormat } from '../capture/bronze-file.ts';
-import { type Column, columnsOf, signatureOf } from '../compaction/columns.ts';
-import { silverFormat } from '../compaction/current-sql.ts';
-import { goldNames, insightsOf } from '../compaction/gold.ts';
-import { insightSignature } from '../insights/insight.ts';
+import { type Column, columnsOf, signatureOf } from '../layers/columns.ts';
+import { silverFormat } from '../layers/current-sql.ts';
+import { goldNames, insightSignature, insightsOf } from '../layers/gold-names.ts';
 import * as limits from '../limits.ts';
+import { hasBronzeFormat } from '../storage/bronze-file.ts';
 import type { ListedFile, State } from '../storage/manifest-state.ts';
 import { keyPart, type ObjectStore } from '../storage/objects.ts';
 import type { Plan } from '../tables.ts';

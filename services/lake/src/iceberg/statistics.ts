@@ -1,6 +1,5 @@
 import type { FileMetaData, Statistics } from 'hyparquet';
-import { GoneError } from '../storage/lake-table.ts';
-import type { ObjectStore } from '../storage/objects.ts';
+import { GoneError, type ObjectStore } from '../storage/objects.ts';
 import type { Field, Schema } from './schema.ts';
 
 // The statistics in the footer of a Parquet file, by column number. Engines skip files by them.

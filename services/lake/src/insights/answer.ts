@@ -1,18 +1,11 @@
 import type { Insight, InsightRow } from '@stak/table';
-import { goldNames } from '../compaction/gold.ts';
-import { finish, readGold, sumChanges, sumCurrent, sumDifferences } from '../compaction/gold-sql.ts';
 import type { Duck } from '../duckdb/duck.ts';
+import { columnsFor, type LakeTable, locateAll, locateCurrent, whileFilesLast } from '../lake-table.ts';
+import { goldNames, insightSignature } from '../layers/gold-names.ts';
+import { finish, readGold, sumChanges, sumCurrent, sumDifferences } from '../layers/gold-sql.ts';
 import * as limits from '../limits.ts';
-import { type Scope, scopeCondition } from '../query/scope.ts';
-import {
-  columnsFor,
-  type LakeTable,
-  locateAll,
-  locateCurrent,
-  whileFilesLast,
-} from '../storage/lake-table.ts';
+import { type Scope, scopeCondition } from '../scope.ts';
 import { recentFiles, type State } from '../storage/manifest-state.ts';
-import { insightSignature } from './insight.ts';
 import { addRows, type SumCache } from './sum-cache.ts';
 
 export type InsightsDeps = { duck: Duck; scratch: string; sums: SumCache };

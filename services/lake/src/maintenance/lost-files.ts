@@ -1,8 +1,9 @@
-import { type GoldDeps, goldNames, insightsOf } from '../compaction/gold.ts';
+import type { GoldDeps } from '../compaction/gold.ts';
+import { foldersOf, isSettled } from '../compaction/retention.ts';
+import type { LakeTable } from '../lake-table.ts';
+import { goldNames, insightsOf } from '../layers/gold-names.ts';
 import * as limits from '../limits.ts';
-import type { LakeTable } from '../storage/lake-table.ts';
 import { namedFiles, type State } from '../storage/manifest-state.ts';
-import { foldersOf, isSettled } from './retention.ts';
 
 // Finds files that the manifest names but that are missing or incomplete: deleted by hand, or lost with a disk. The
 // manifest drops them, and the table is scanned again if its current state needs it. Lost history stays lost.

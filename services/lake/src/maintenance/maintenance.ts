@@ -8,8 +8,8 @@ import type { MaintenanceDeps } from '../deps.ts';
 import { createMaintenanceDuck } from '../duckdb/duck.ts';
 import { createEraser } from '../erasure/eraser.ts';
 import { lakeErrors } from '../errors.ts';
+import { type LakeTable, openLakeTables } from '../lake-table.ts';
 import * as limits from '../limits.ts';
-import { type LakeTable, openLakeTables } from '../storage/lake-table.ts';
 import { createReach } from '../storage/reach.ts';
 import { createMaintenanceWorker } from './worker.ts';
 
@@ -18,6 +18,7 @@ import { createMaintenanceWorker } from './worker.ts';
 export type { MaintenanceDeps } from '../deps.ts';
 export { folderObjects } from '../storage/folder-objects.ts';
 export type { ObjectStore } from '../storage/objects.ts';
+export { listRequests } from '../storage/requests.ts';
 export { type S3Options, s3Objects } from '../storage/s3-objects.ts';
 export {
   type FollowedEntity,
@@ -26,7 +27,6 @@ export {
   type Owner,
   type Texts,
 } from '../tables.ts';
-export { listRequests } from './requests.ts';
 
 // Captures, compacts, repairs and erases, without a reader.
 export const createLakeMaintenance = (deps: MaintenanceDeps) => createMaintenance(deps, openLakeTables(deps));

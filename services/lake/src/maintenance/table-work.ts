@@ -2,13 +2,9 @@ import type { Clock, Logger } from '@stak/kit';
 import type { DynamoClient } from '@stak/table';
 import { beginBackfill, continueBackfill, needsBackfill } from '../capture/backfill.ts';
 import { redriveLetters } from '../capture/redrive.ts';
+import { sweepCopies } from '../catalog/copies.ts';
 import { compactEntity, isDue } from '../compaction/compaction.ts';
 import type { GoldDeps } from '../compaction/gold.ts';
-import { sweepCopies } from '../iceberg/copies.ts';
-import * as limits from '../limits.ts';
-import { isGone, type LakeTable } from '../storage/lake-table.ts';
-import type { ObjectStore } from '../storage/objects.ts';
-import { dropLostFiles } from './lost-files.ts';
 import {
   deleteGarbage,
   deleteOrphans,
@@ -18,7 +14,11 @@ import {
   mergeSmallFiles,
   smallFiles,
   spentTexts,
-} from './retention.ts';
+} from '../compaction/retention.ts';
+import { isGone, type LakeTable } from '../lake-table.ts';
+import * as limits from '../limits.ts';
+import type { ObjectStore } from '../storage/objects.ts';
+import { dropLostFiles } from './lost-files.ts';
 
 export type TableWorkDeps = GoldDeps & {
   lakeTables: readonly LakeTable[];

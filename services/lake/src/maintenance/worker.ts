@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { createNotifier, type Owners, type Worker } from '@stak/kit';
 import type { Erased } from '../erasure/erasure.ts';
+import type { LakeTable } from '../lake-table.ts';
 import * as limits from '../limits.ts';
-import type { LakeTable } from '../storage/lake-table.ts';
 import { takeLease } from '../storage/leases.ts';
+import { listRequests, type Request } from '../storage/requests.ts';
 import type { Owner } from '../tables.ts';
-import { listRequests, type Request } from './requests.ts';
 import { createTableWork, type TableWorkDeps } from './table-work.ts';
 
 type WorkerDeps = TableWorkDeps & {

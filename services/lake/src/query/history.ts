@@ -1,9 +1,9 @@
-import { type BronzeFile, dayOf } from '../capture/bronze-file.ts';
 import type { Duck } from '../duckdb/duck.ts';
 import { quoteText, readFiles } from '../duckdb/sql-text.ts';
+import { type LakeTable, locateAll, whileFilesLast } from '../lake-table.ts';
 import * as limits from '../limits.ts';
-import { type LakeTable, locateAll, whileFilesLast } from '../storage/lake-table.ts';
-import { type Scope, scopeCondition } from './scope.ts';
+import { type Scope, scopeCondition } from '../scope.ts';
+import { type BronzeFile, dayOf } from '../storage/bronze-file.ts';
 
 type Change = { field: string; before: unknown; after: unknown };
 export type HistoryEntry = { at: string; kind: 'insert' | 'modify' | 'remove'; changes: Change[] };

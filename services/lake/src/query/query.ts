@@ -1,10 +1,10 @@
-import { currentRows, isPresent } from '../compaction/current-sql.ts';
 import type { Duck, DuckAnswer, DuckJob } from '../duckdb/duck.ts';
 import { quoteName } from '../duckdb/sql-text.ts';
 import { lakeErrors } from '../errors.ts';
-import { columnsFor, type LakeTable, locateCurrent, whileFilesLast } from '../storage/lake-table.ts';
+import { columnsFor, type LakeTable, locateCurrent, whileFilesLast } from '../lake-table.ts';
+import { currentRows, isPresent } from '../layers/current-sql.ts';
+import { type Scope, scopeCondition } from '../scope.ts';
 import type { FollowedEntity } from '../tables.ts';
-import { type Scope, scopeCondition } from './scope.ts';
 import { beginsReading } from './sql-gate.ts';
 
 export type View = {

@@ -1,5 +1,5 @@
 import { type LagDeps, readLag } from '../capture/lag.ts';
-import type { LakeTable } from '../storage/lake-table.ts';
+import type { LakeTable } from '../lake-table.ts';
 import type { State } from '../storage/manifest-state.ts';
 
 export async function readTableStatus(deps: LagDeps, lakeTable: LakeTable) {

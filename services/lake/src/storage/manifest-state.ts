@@ -1,5 +1,5 @@
-import type { BronzeFile } from '../capture/bronze-file.ts';
-import { type Captured, type Mark, moveMark } from '../capture/shard-mark.ts';
+import type { BronzeFile } from './bronze-file.ts';
+import { type Captured, type Mark, moveMark } from './shard-mark.ts';
 
 // The contents of a table of the lake. The manifest is a numbered list of changes to this state. An object that it does
 // not name does not count.

@@ -34,3 +34,8 @@ export function checkKey(key: string): string {
 // Escapes a name for use in a key.
 export const keyPart = (text: string): string =>
   text.replace(/[^A-Za-z0-9_-]/g, character => `=${character.codePointAt(0)!.toString(16)}=`);
+
+// A file that was replaced after the manifest was read. Reading the manifest again helps.
+export class GoneError extends Error {
+  override readonly name = 'GoneError';
+}

@@ -1,7 +1,7 @@
 import { AppError } from '@stak/kit';
 import { isUnavailable, type NamedStep, write } from '@stak/table';
 import * as limits from '../limits.ts';
-import { readTasks } from '../lists/access-patterns.ts';
+import { readTasks } from '../queries/access-patterns.ts';
 import { type Status, showTask, type TaskPatch, type WireTask } from '../schema.ts';
 import { type BulkProgress, bulkProgress, tasksByStatus } from '../tables.ts';
 import { type CommitDeps, commit, type Decision, type View } from './commit.ts';

@@ -12,8 +12,8 @@ import {
 } from '@stak/table';
 import { tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { tenantOf } from '../owner.ts';
 import { change, type Expiry, expiriesOfUser, expiry, member, type Tally, tally } from '../tables.ts';
-import { tenantOf } from '../users/owner.ts';
 import { createDraft } from './draft.ts';
 import { type Counted, emptyTally, recount } from './tally.ts';
 import { countedIn, idOf, stepsOf, type TaskChange } from './task-change.ts';

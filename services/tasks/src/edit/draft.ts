@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ref, type Store } from '@stak/table';
+import { addDays, instantOf } from '../dates.ts';
 import { refuseField, taskNotFound } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { addDays, instantOf } from '../schedule/dates.ts';
 import { checkRule } from '../schedule/recurrence.ts';
 import type { Task } from '../schema.ts';
 import { type Tally, type TrashedTask, task } from '../tables.ts';

@@ -1,6 +1,6 @@
 import { tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { readTasks } from '../lists/access-patterns.ts';
+import { readTasks } from '../queries/access-patterns.ts';
 import type { Task } from '../schema.ts';
 import { changesOfUser, type Tally, tasksByPosition } from '../tables.ts';
 import { type CommitDeps, commit } from './commit.ts';

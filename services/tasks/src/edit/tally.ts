@@ -1,12 +1,10 @@
 import { tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { openStatuses, type Status, type Task } from '../schema.ts';
+import { isOpen, type Task } from '../schema.ts';
 import type { Tally } from '../tables.ts';
 
 // The attributes of a task that are counted.
 export type Counted = Pick<Task, 'status' | 'priority' | 'category' | 'labels'>;
-
-export const isOpen = (status: Status): boolean => (openStatuses as readonly Status[]).includes(status);
 
 const blockedLabel = 'blocked';
 

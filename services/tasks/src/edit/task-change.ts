@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { is, type NamedStep, type WriteStep, write } from '@stak/table';
 import * as limits from '../limits.ts';
-import type { Task } from '../schema.ts';
+import { isOpen, type Task } from '../schema.ts';
 import { type Expiry, expiry, reminder, type TrashedTask, task, trashed } from '../tables.ts';
-import { isOpen } from './tally.ts';
 
 // The change of one task: created, edited, moved to the trash or restored. All items that depend on a task are derived
 // from it here, and only here.

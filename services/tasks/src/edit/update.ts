@@ -2,13 +2,13 @@ import { versionMismatch } from '@stak/http';
 import type { Ids } from '@stak/kit';
 import { taskNotFound, tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { repeatTask } from '../schedule/next-occurrence.ts';
 import { spellRule } from '../schedule/recurrence.ts';
 import type { Task, TaskPatch } from '../schema.ts';
 import { task } from '../tables.ts';
 import { type CommitDeps, commit } from './commit.ts';
 import { createDraft, type Draft } from './draft.ts';
 import { isForeign } from './foreign.ts';
+import { repeatTask } from './next-occurrence.ts';
 
 // The design's access pattern "fetch task by task_id".
 export async function getTask(

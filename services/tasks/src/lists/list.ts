@@ -1,19 +1,8 @@
 import { cursorRefused, type Page } from '@stak/http';
+import { todayIn } from '../dates.ts';
 import { type Deps, refuseCursor } from '../deps.ts';
 import { adoptAll } from '../edit/adopt.ts';
 import { type CommitDeps, readTally } from '../edit/commit.ts';
-import { todayIn } from '../schedule/dates.ts';
-import {
-  type Priority,
-  priorities,
-  type Status,
-  type Summary,
-  showSummary,
-  showTask,
-  type Task,
-  type WireTask,
-} from '../schema.ts';
-import { currentTally } from '../sync/changes.ts';
 import {
   allTasksOf,
   type Listed,
@@ -31,8 +20,19 @@ import {
   tasksWithout,
   tasksWithPriority,
   tasksWithStatus,
-} from './access-patterns.ts';
-import { type Clause, type Filter, matches, parseFilter } from './filter.ts';
+} from '../queries/access-patterns.ts';
+import { type Clause, type Filter, matches, parseFilter } from '../queries/filter.ts';
+import {
+  type Priority,
+  priorities,
+  type Status,
+  type Summary,
+  showSummary,
+  showTask,
+  type Task,
+  type WireTask,
+} from '../schema.ts';
+import { currentTally } from '../sync/changes.ts';
 
 export type ListDeps = CommitDeps & Pick<Deps, 'cursors'>;
 export type ListParams = {

@@ -1,9 +1,9 @@
-import { endpoint, json, pageOf, pageQuery, route, textStream } from '@stak/http';
+import { endpoint, json, nameSchemas, pageOf, pageQuery, route, textStream } from '@stak/http';
 import { z } from 'zod';
 import { cursorsFor, type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
+import { userIdOf } from '../owner.ts';
 import { counts, foundTask, listedTask } from '../schema.ts';
-import { userIdOf } from '../users/owner.ts';
 import { exportFormats, exportTasks } from './export.ts';
 import { listTasks, sorts } from './list.ts';
 import { searchTasks } from './search.ts';
@@ -25,6 +25,9 @@ const listQuery = pageQuery(limits.listItemsMost).extend({
   view: z.enum(['summary', 'full']).default('summary'),
 });
 
+const listedPage = pageOf(listedTask);
+nameSchemas({ TaskPage: listedPage });
+
 const list = route({
   ...own,
   path: '/v1/tasks',
@@ -38,7 +41,7 @@ const list = route({
     'Returns the tasks that match all terms of `filter`, as in `status:pending due<2026-12-01 category:work,"home & garden" ' +
     '-label:someday priority>=high is:overdue`. `view=full` returns whole tasks instead of summaries.',
   request: { query: listQuery },
-  responses: { 200: json(pageOf(listedTask)) },
+  responses: { 200: json(listedPage) },
   problems: ['tasks.filter_refused'],
 });
 
@@ -64,7 +67,7 @@ const listOfUser = route({
     }),
     query: listQuery,
   },
-  responses: { 200: json(pageOf(listedTask)) },
+  responses: { 200: json(listedPage) },
   problems: ['tasks.filter_refused', 'tasks.user_refused'],
 });
 

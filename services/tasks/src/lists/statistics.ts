@@ -1,11 +1,11 @@
 import { yieldToEventLoop } from '@stak/kit';
+import { addDays, todayIn } from '../dates.ts';
 import type { CommitDeps } from '../edit/commit.ts';
 import * as limits from '../limits.ts';
-import { addDays, todayIn } from '../schedule/dates.ts';
+import { openTasks, overdueTasks } from '../queries/access-patterns.ts';
 import { type Priority, priorities, type Status } from '../schema.ts';
 import { currentTally } from '../sync/changes.ts';
 import type { Tally } from '../tables.ts';
-import { openTasks, overdueTasks } from './access-patterns.ts';
 import { type ListPosition, readQueries } from './list.ts';
 
 // The design's access patterns "count by status" and "count by priority": one item, written with every change.

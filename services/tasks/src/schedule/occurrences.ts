@@ -1,5 +1,5 @@
+import { dateOf, utcOf } from '../dates.ts';
 import * as limits from '../limits.ts';
-import { dateOf, utcOf } from './dates.ts';
 
 // The dates of a recurrence rule (RFC 5545). A series may have started thousands of years ago, so it is not walked from
 // its start: the period of a date is computed, and dates are searched there and in the few periods after it. Days are

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as rruleModule from 'rrule';
 import { describe, expect, it } from 'vitest';
-import { addDays, utcOf } from './dates.ts';
+import { addDays, utcOf } from '../dates.ts';
 import { occurrenceAfter } from './occurrences.ts';
 import { checkRule } from './recurrence.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { addDays } from '../dates.ts';
 import { refuseField } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { addDays } from './dates.ts';
 import { occurrenceAfter } from './occurrences.ts';
 
 // Recurrence rules (RFC 5545) over dates: which are accepted, and how they are spelled in the table.

@@ -9,11 +9,10 @@ import {
   watchGone,
 } from '@stak/kit';
 import { isUnavailable, type Store, tableErrors } from '@stak/table';
-import { isOpen } from '../edit/tally.ts';
 import * as limits from '../limits.ts';
-import { showTask, type Task, type WireTask } from '../schema.ts';
+import { type Owner, ownerOf } from '../owner.ts';
+import { isOpen, showTask, type Task, type WireTask } from '../schema.ts';
 import { type Reminder, reminder, remindersDue, task } from '../tables.ts';
-import { type Owner, ownerOf } from '../users/owner.ts';
 
 // Called at least once for each reminder: again when a worker dies or is late. The key is always the same, so the
 // receiver can ignore repetitions.

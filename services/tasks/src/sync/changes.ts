@@ -7,7 +7,7 @@ import { isForeign } from '../edit/foreign.ts';
 import { emptyTally } from '../edit/tally.ts';
 import { tasksErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { readTasks } from '../lists/access-patterns.ts';
+import { readTasks } from '../queries/access-patterns.ts';
 import { showTask, type Task, type WireTask } from '../schema.ts';
 import { allTasks, changesOfUser, type Tally, tasksByStatus } from '../tables.ts';
 

@@ -2,9 +2,9 @@ import { failedStep, type NamedStep, type Store, write } from '@stak/table';
 import { type CommitDeps, commit, secondsOf } from '../edit/commit.ts';
 import { requireVersion } from '../edit/update.ts';
 import { tasksErrors } from '../errors.ts';
+import { type Owner, ownerOf, tenantOf } from '../owner.ts';
 import { email, name, type Profile, type ProfilePatch } from '../schema.ts';
 import { emailLock, type StoredUser, user } from '../tables.ts';
-import { type Owner, ownerOf, tenantOf } from './owner.ts';
 
 // What is known about an account or a user of a tenant.
 export type Person = { email?: string; name?: string; createdAt: string };

@@ -2,9 +2,9 @@ import { empty, endpoint, etagOf, expectedVersion, json, route } from '@stak/htt
 import { z } from 'zod';
 import { type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
+import { ownerOf } from '../owner.ts';
 import { feedAddress, profile, profilePatch } from '../schema.ts';
 import { feedNotFound, feedVersion, findFeed, readFeed, replaceFeed, revokeFeed } from './calendar-feed.ts';
-import { ownerOf } from './owner.ts';
 import { getUser, showUser, updateUser } from './profile.ts';
 
 const own = { auth: 'user' as const, tags: ['tasks'], tenant: 'caller' as const, mcp: false as const };

@@ -7,7 +7,7 @@ import {
 } from '@stak/http';
 import type { Service } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
-import { user } from '../table.ts';
+import { user } from '../tables.ts';
 import { type EnteredTenant, enterTenant } from './gate.ts';
 
 type Manager = AccountPrincipal | EndUserPrincipal;

@@ -4,8 +4,8 @@ import type { ItemOf, Store } from '@stak/table';
 import type { Service } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
 import { tenantId } from '../schema.ts';
-import { tenant } from '../table.ts';
-import { readSettings, type TenantSettings } from '../tenants/settings.ts';
+import { readSettings, type TenantSettings } from '../settings.ts';
+import { tenant } from '../tables.ts';
 
 export type TenantItem = ItemOf<typeof tenant>;
 export type OpenStatus = 'onboarding' | 'active' | 'suspended';

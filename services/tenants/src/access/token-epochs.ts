@@ -1,7 +1,7 @@
 import { type Clock, createTimedCache, type MaybePromise, type TimedCache, whenKnown } from '@stak/kit';
 import type { InputOf, Store } from '@stak/table';
 import * as limits from '../limits.ts';
-import { portalSession, tenant, tokenEpoch } from '../table.ts';
+import { portalSession, tenant, tokenEpoch } from '../tables.ts';
 
 // Tokens are not stored, so a single one cannot be revoked. An epoch revokes all tokens issued until then, of a tenant
 // or of one user. It has whole seconds, like the `iat` of tokens.

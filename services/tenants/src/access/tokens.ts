@@ -3,7 +3,7 @@ import { type Service, timestampOf } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import type { NewToken } from '../schema.ts';
-import { notDeleted, tenant, tokenEpoch } from '../table.ts';
+import { notDeleted, tenant, tokenEpoch } from '../tables.ts';
 import { epochItem, secondOf } from './token-epochs.ts';
 
 export type MintedToken = { token: string; tenant: string; sub: string; scope: string; expires_at: string };

@@ -2,7 +2,7 @@ import { createNotifier, type Owners, type Worker, watchGone } from '@stak/kit';
 import { isRefused, isUnavailable, type WriteStep, write } from '@stak/table';
 import { type Service, timestampOf } from '../deps.ts';
 import * as limits from '../limits.ts';
-import { erasure, openErasure, openErasures, tenant } from '../table.ts';
+import { erasure, openErasure, openErasures, tenant } from '../tables.ts';
 import type { Erased, Eraser } from './erasers.ts';
 import { type ErasureItem, ownStep } from './erasures.ts';
 

@@ -3,7 +3,7 @@ import { epochItem } from '../access/token-epochs.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { accountTenant, erasure, notDeleted, openErasure, tenant, tokenEpoch } from '../table.ts';
+import { accountTenant, erasure, notDeleted, openErasure, tenant, tokenEpoch } from '../tables.ts';
 import { removalSteps, tenantsCounted } from '../tenants/counts.ts';
 
 export type ErasureItem = ItemOf<typeof erasure>;

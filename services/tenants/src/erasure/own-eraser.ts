@@ -20,7 +20,7 @@ import {
   tokenEpoch,
   user,
   userCount,
-} from '../table.ts';
+} from '../tables.ts';
 import { releaseChannel } from '../tenants/channels.ts';
 import { invitationIdOf } from '../users/user-locks.ts';
 import { deleteUser, userOf } from '../users/users.ts';

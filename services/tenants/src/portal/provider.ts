@@ -7,7 +7,7 @@ import { type PortalDeps, type ProviderIdentity, type Service, timestampOf } fro
 import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { displayText, email } from '../schema.ts';
-import { portalProvider, user } from '../table.ts';
+import { portalProvider, user } from '../tables.ts';
 import { openidChannel } from '../users/portal-sessions.ts';
 import { createUser, findByEmail, findByIdentity, patchUser } from '../users/users.ts';
 import { type Deps, type SignedIn, startSession } from './sessions.ts';

@@ -2,14 +2,14 @@ import { empty, endpoint, json, nameSchemas, recordLine, route } from '@stak/htt
 import { failedCondition, write } from '@stak/table';
 import { z } from 'zod';
 import { enteredTenant } from '../access/gate.ts';
+import { portalShape } from '../branding.ts';
 import type { PortalDeps, Service } from '../deps.ts';
 import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { acceptedInvitation, displayText, email, role, tenantId } from '../schema.ts';
-import { user as userEntity } from '../table.ts';
+import { user as userEntity } from '../tables.ts';
 import { acceptInvitation } from '../users/invitations.ts';
 import { patchUser, type User } from '../users/users.ts';
-import { portalShape } from './branding.ts';
 import { createCookies } from './browser.ts';
 import { type Deps, refreshSession, type SignedIn, signOut, startSession } from './sessions.ts';
 import { enterPortal, finishSignIn, readPortal, requestSignIn } from './sign-in.ts';

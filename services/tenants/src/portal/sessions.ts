@@ -6,7 +6,7 @@ import { outliveEpoch } from '../access/tokens.ts';
 import { type PortalDeps, type Service, timestampOf } from '../deps.ts';
 import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { type PortalSession, portalSession, sessionsOfUser, user } from '../table.ts';
+import { type PortalSession, portalSession, sessionsOfUser, user } from '../tables.ts';
 
 // A session's cookie contains its generation and a code made with the session's own secret. So a cookie that was
 // already exchanged can be distinguished from a forged one: the first ends the session, the second is ignored. The

@@ -2,12 +2,12 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import { failedCondition, type ItemOf, is, isRefused, type WriteStep, write } from '@stak/table';
 import { type EnteredTenant, readOpenTenant } from '../access/gate.ts';
 import { secondOf } from '../access/token-epochs.ts';
+import { mailedBrand, portalOf } from '../branding.ts';
 import { timestampOf } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { signIn, user } from '../table.ts';
+import { signIn, user } from '../tables.ts';
 import { findByEmail } from '../users/users.ts';
-import { mailedBrand, portalOf } from './branding.ts';
 import { findProvider } from './provider.ts';
 import { type Deps, type SignedIn, startSession } from './sessions.ts';
 

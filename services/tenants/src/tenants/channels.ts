@@ -11,7 +11,7 @@ import {
   notDeleted,
   tenant,
   tenantOfChannel,
-} from '../table.ts';
+} from '../tables.ts';
 
 export type ChannelItem = ItemOf<typeof channelMapping>;
 export type Channel = KeyOf<typeof channelClaim>;

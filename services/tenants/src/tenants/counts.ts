@@ -2,7 +2,7 @@ import { failedCondition, is, isRefused, type NamedStep, write } from '@stak/tab
 import type { LimitShare, Service } from '../deps.ts';
 import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { tenantCount, tenantsOfAccount, userCount, usersOfTenant } from '../table.ts';
+import { tenantCount, tenantsOfAccount, userCount, usersOfTenant } from '../tables.ts';
 
 // The tenants of an account and the users of a tenant, if plans limit them. A count changes in the transaction that
 // changes what it counts. Accounts without a limit have no counts, so that their writes do not contend for one item; if

@@ -5,7 +5,7 @@ import { type Service, timestampOf } from '../deps.ts';
 import { tenantErrors } from '../errors.ts';
 import { type JsonObject, parseObject } from '../json-object.ts';
 import * as limits from '../limits.ts';
-import { propertiesSchema } from '../table.ts';
+import { propertiesSchema } from '../tables.ts';
 
 export type VersionedSchema = { schema: JsonObject; version: number };
 

@@ -13,9 +13,7 @@ import { z } from 'zod';
 import { manageScope, refuseFields } from '../access/admins.ts';
 import { type EnteredTenant, enteredTenant } from '../access/gate.ts';
 import type { Service } from '../deps.ts';
-import { deleteTenant } from '../erasure/erasures.ts';
-import { erasureShape, jsonSchema, newTenant, tenantId, tenantPatch, tenantShape } from '../schema.ts';
-import { deleteSchema, getSchema, putSchema } from './custom-properties.ts';
+import { jsonSchema, newTenant, tenantId, tenantPatch, tenantShape } from '../schema.ts';
 import {
   isForAdmins,
   patchSettings,
@@ -24,7 +22,8 @@ import {
   settingsBody,
   settingsPatch,
   settingsShape,
-} from './settings.ts';
+} from '../settings.ts';
+import { deleteSchema, getSchema, putSchema } from './custom-properties.ts';
 import { createTenant, listTenants, patchTenant } from './tenants.ts';
 
 const account = { auth: 'account', tags: ['tenants'] as string[], mcp: false } as const;
@@ -103,23 +102,6 @@ const routes = {
     request: { params, body: json(tenantPatch) },
     responses: { 200: json(tenantShape) },
     problems: ['tenants.status_refused'],
-  }),
-  delete: route({
-    ...account,
-    method: 'delete',
-    path: onePath,
-    operationId: 'tenants.delete',
-    reaches: 'nothing',
-    audit: true,
-    stores: 'deletes',
-    tenant: 'handler',
-    scope: 'admin',
-    summary: 'Delete a tenant and everything in it',
-    description:
-      'Closes the tenant at once, and erases its data in the background. Returns the erasure, which shows the progress. Repeating the request has no further effect.',
-    request: { params },
-    responses: { 202: json(erasureShape, 'The job that erases it') },
-    problems: ['tenants.not_found', 'tenants.erasure_not_found'],
   }),
   getSettings: route({
     ...managed,
@@ -255,13 +237,6 @@ export const createTenantRoutes = (deps: Service) =>
       const changed = await patchTenant(deps, entered, c.req.valid('json'), expectedVersion(c));
       c.header('ETag', etagOf(changed.version));
       return c.json(show(changed), 200);
-    }),
-    // The write itself checks the tenant: deleting one that is deleted already returns its job.
-    endpoint(routes.delete, async c => {
-      const { tenant_id } = c.req.valid('param');
-      const job = await deleteTenant(deps, tenant_id, c.get('principal').accountId);
-      c.header('Location', `/v1/tenants/${tenant_id}/erasures/${job.erasure_id}`);
-      return c.json(job, 202);
     }),
     endpoint(routes.getSettings, async c => {
       const entered = enteredTenant(c);

@@ -5,9 +5,9 @@ import { type EnteredTenant, type OpenStatus, openTenant, type TenantItem } from
 import { type Service, timestampOf } from '../deps.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
 import type { NewTenant, TenantPatch } from '../schema.ts';
-import { accountTenant, tenant, tenantsOfAccount } from '../table.ts';
+import { defaultSettings } from '../settings.ts';
+import { accountTenant, tenant, tenantsOfAccount } from '../tables.ts';
 import { addCounted, roomFor, tenantsCounted } from './counts.ts';
-import { defaultSettings } from './settings.ts';
 
 // A repeated key finds what it created: the id is derived from it, and the item stores it.
 export const idFromKey = (prefix: string, requestKey: string): string =>

@@ -4,7 +4,7 @@ import { type Service, timestampOf } from '../deps.ts';
 import { parseObject } from '../json-object.ts';
 import * as limits from '../limits.ts';
 import { userId } from '../schema.ts';
-import { emailLock, identityLock, user, usersOfTenant } from '../table.ts';
+import { emailLock, identityLock, user, usersOfTenant } from '../tables.ts';
 import { usersCounted } from '../tenants/counts.ts';
 import { releaseStaleLocks } from './stale-locks.ts';
 import { type Holdings, lockSteps } from './user-locks.ts';

@@ -2,12 +2,12 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { PageRequest } from '@stak/http';
 import { failedCondition, type ItemOf, type NamedStep, write } from '@stak/table';
 import { type EnteredTenant, readOpenTenant, suspended } from '../access/gate.ts';
+import { mailedBrand } from '../branding.ts';
 import { type Service, timestampOf } from '../deps.ts';
 import { tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { mailedBrand } from '../portal/branding.ts';
 import type { NewInvitation } from '../schema.ts';
-import { invitation, invitationsOfTenant, user } from '../table.ts';
+import { invitation, invitationsOfTenant, user } from '../tables.ts';
 import { checkRoom, roomFor, usersCounted } from '../tenants/counts.ts';
 import { invitationIdOf } from './user-locks.ts';
 import {

@@ -1,6 +1,6 @@
 import { type NamedStep, write } from '@stak/table';
 import type { Service } from '../deps.ts';
-import { portalSession, sessionsOfUser } from '../table.ts';
+import { portalSession, sessionsOfUser } from '../tables.ts';
 import type { Holdings } from './user-locks.ts';
 
 // Sessions of the portal begin with a mail to the user's address, or with their identity at the tenant's provider. Whoever

@@ -16,21 +16,8 @@ import { z } from 'zod';
 import { manageScope, refuseFields } from '../access/admins.ts';
 import { enteredTenant } from '../access/gate.ts';
 import type { Service } from '../deps.ts';
-import type { Eraser } from '../erasure/erasers.ts';
-import { eraseUser } from '../erasure/erasures.ts';
 import { noUser } from '../errors.ts';
-import {
-  channelId,
-  channelType,
-  email,
-  erasureShape,
-  newUser,
-  tenantId,
-  userId,
-  userPatch,
-  userShape,
-} from '../schema.ts';
-import { exportUser } from './user-export.ts';
+import { channelId, channelType, email, newUser, tenantId, userId, userPatch, userShape } from '../schema.ts';
 import {
   createUser,
   deleteUser,
@@ -151,41 +138,6 @@ const routes = {
     responses: { 204: empty() },
     problems: ['tenants.user_not_found'],
   }),
-  export: route({
-    ...account,
-    method: 'get',
-    path: `${onePath}/export`,
-    operationId: 'tenants.exportUser',
-    reaches: 'nothing',
-    audit: true,
-    stores: 'line',
-    tenant: 'path-suspended-too',
-    scope: 'read',
-    summary: 'Export all data of a user',
-    description:
-      'Lines of JSON, from every service. The last line is `{"kind":"end"}`. Without it, the export is incomplete.',
-    request: { params: userParams },
-    responses: {
-      200: { description: 'Lines of JSON', content: { 'application/x-ndjson': { schema: z.unknown() } } },
-    },
-  }),
-  erase: route({
-    ...account,
-    method: 'post',
-    path: `${onePath}/erasure`,
-    operationId: 'tenants.eraseUser',
-    reaches: 'nothing',
-    audit: true,
-    stores: 'line',
-    tenant: 'path-suspended-too',
-    scope: 'admin',
-    idempotent: true,
-    summary: 'Erase a user in every service',
-    description:
-      "Revokes the user's tokens at once. The uid need not be a user of the tenant: other services may have data of it.",
-    request: { params: userParams },
-    responses: { 202: json(erasureShape, 'The erasure job') },
-  }),
 };
 
 // Only the user and the account may set these. With them an admin could take over another user's identity, and read
@@ -215,7 +167,7 @@ const shownTo = (principal: Principal) => (found: User) => {
 const isWithin = (principal: Principal, user_id: string): boolean =>
   principal.kind !== 'endUser' || principal.userId === user_id;
 
-export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
+export const createUserRoutes = (deps: Service) =>
   [
     endpoint(routes.create, async c => {
       const principal = c.get('principal');
@@ -262,18 +214,5 @@ export const createUserRoutes = (deps: Service & { ownEraser: Eraser }) =>
       const { tenant_id, user_id } = c.req.valid('param');
       await deleteUser(deps, tenant_id, user_id, expectedVersion(c));
       return c.body(null, 204);
-    }),
-    endpoint(routes.export, async c => {
-      const { tenant_id, user_id } = c.req.valid('param');
-      return new Response(exportUser(deps, tenant_id, user_id), {
-        headers: { 'Content-Type': 'application/x-ndjson' },
-      }) as never;
-    }),
-    endpoint(routes.erase, async c => {
-      const { tenant_id, user_id } = c.req.valid('param');
-      const { account_id } = enteredTenant(c);
-      const job = await eraseUser(deps, { tenant_id, account_id, user_id });
-      c.header('Location', `/v1/tenants/${tenant_id}/erasures/${job.erasure_id}`);
-      return c.json(job, 202);
     }),
   ] as const;

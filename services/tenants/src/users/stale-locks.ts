@@ -1,7 +1,7 @@
 import { failedStep, is, write } from '@stak/table';
 import type { Service } from '../deps.ts';
 import { parseObject } from '../json-object.ts';
-import { emailLock, identityLock, user } from '../table.ts';
+import { emailLock, identityLock, user } from '../tables.ts';
 import type { Holdings } from './user-locks.ts';
 
 // Another program that changes or deletes a user knows nothing of locks. What such a user had before must not stay

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type NamedStep, write } from '@stak/table';
-import { emailLock, identityLock } from '../table.ts';
+import { emailLock, identityLock } from '../tables.ts';
 
 // What is unique to a user within the tenant: an e-mail address and identities on channels.
 export type Holdings = {

@@ -6,7 +6,7 @@ import { noUser, tenantErrors, tooLarge } from '../errors.ts';
 import { mergePatch, parseObject } from '../json-object.ts';
 import * as limits from '../limits.ts';
 import { type NewUser, type UserPatch, withinBytes } from '../schema.ts';
-import { emailLock, identityLock, invitation, tokenEpoch, user, usersOfTenant } from '../table.ts';
+import { emailLock, identityLock, invitation, tokenEpoch, user, usersOfTenant } from '../tables.ts';
 import { addCounted, removalSteps, roomFor, usersCounted } from '../tenants/counts.ts';
 import { checkProperties } from '../tenants/custom-properties.ts';
 import { idFromKey } from '../tenants/tenants.ts';

@@ -1,8 +1,7 @@
 import type { Clock } from '@stak/kit';
 import type { Store } from '@stak/table';
-import type { Connections } from '../connections/connections.ts';
 import * as limits from '../limits.ts';
-import type { Sources } from '../sources/sources.ts';
+import type { Connection, Source } from '../main-table.ts';
 import {
   countPartitionOf,
   countPartitions,
@@ -140,8 +139,8 @@ export async function totalsOf(store: Store, userId: string, ofId?: string): Pro
 type HealthDeps = {
   store: Store;
   clock: Clock;
-  sources: Pick<Sources, 'listByUser'>;
-  connections: Pick<Connections, 'listBySource'>;
+  sources: { listByUser(userId: string): Promise<Source[]> };
+  connections: { listBySource(sourceId: string): Promise<Connection[]> };
 };
 
 // The last seven days of an account in a few numbers.

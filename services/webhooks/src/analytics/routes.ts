@@ -7,7 +7,6 @@ import { webhookErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { type Alert, alertsOfUser } from '../main-table.ts';
 import { alertSchema, analyticsQuery, analyticsSchema } from '../schema.ts';
-import type { Sources } from '../sources/sources.ts';
 import { analyse } from './analytics.ts';
 import { dayOf } from './attempt-counts.ts';
 
@@ -59,7 +58,13 @@ const showAlert = (alert: Alert): z.infer<typeof alertSchema> => ({
   raisedAt: alert.raisedAt,
 });
 
-export function createAnalyticsRoutes(deps: { store: Store; clock: Clock; sources: Sources }) {
+type AnalyticsDeps = {
+  store: Store;
+  clock: Clock;
+  sources: { owned(sourceId: string, userId: string): Promise<unknown> }; // throws if it is not the user's
+};
+
+export function createAnalyticsRoutes(deps: AnalyticsDeps) {
   const { store, clock, sources } = deps;
   return [
     accountEndpoint(routes.analytics, async (c, userId) => {

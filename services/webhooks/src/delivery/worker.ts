@@ -1,5 +1,4 @@
 import { yieldIfBusy } from '@stak/kit';
-import { readRequest } from '../events/payload.ts';
 import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
@@ -14,6 +13,7 @@ import {
 } from './attempt.ts';
 import type { Backlogs } from './backlog.ts';
 import { isFirstInOrder } from './order.ts';
+import { readRequest } from './payload.ts';
 import {
   claimDelivery,
   type DueDelivery,

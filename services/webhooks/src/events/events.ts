@@ -1,4 +1,5 @@
 import type { Store } from '@stak/table';
+import { readRequest } from '../delivery/payload.ts';
 import { notFound } from '../errors.ts';
 import type { HeaderPair, HookRequest } from '../filters/request-view.ts';
 import { type Receipt, type WriteDeps, writeEvent } from '../ingest/write-event.ts';
@@ -17,7 +18,6 @@ import {
   payload,
 } from '../tables.ts';
 import { type EventCursor, type EventFilter, type EventPage, listEvents } from './list.ts';
-import { readRequest } from './payload.ts';
 
 type EventInput = {
   sourceId: string;

@@ -3,6 +3,7 @@ import { isUnavailable, retryWhileLeased, type WriteStep, write } from '@stak/ta
 import { createWithin } from '../create-within.ts';
 import type { BaseDeps } from '../deps.ts';
 import { notFound, webhookErrors } from '../errors.ts';
+import { readWhere } from '../filters/where.ts';
 import type { LoadLimiter } from '../ingest/load-limiter.ts';
 import * as limits from '../limits.ts';
 import { unlessLost } from '../lost-write.ts';
@@ -12,7 +13,6 @@ import type { SourceCache } from '../sources/source-cache.ts';
 import { type Event, inSeconds, type Job, job, jobsOfUser } from '../tables.ts';
 import { type EventCursor, type EventFilter, passes, readsBodies, walkEvents } from './list.ts';
 import { cancelEvent, type ReplayDeps, replayEvent } from './replay.ts';
-import { readWhere } from './where.ts';
 
 type NewJob = Pick<
   Job,

@@ -1,10 +1,10 @@
 import { yieldIfBusy } from '@stak/kit';
 import type { Store } from '@stak/table';
+import { readRequest } from '../delivery/payload.ts';
 import type { HookRequest } from '../filters/request-view.ts';
+import { holdsValue, type Where } from '../filters/where.ts';
 import * as limits from '../limits.ts';
 import { type Event, type EventStatus, eventsOfShard } from '../tables.ts';
-import { readRequest } from './payload.ts';
-import { holdsValue, type Where } from './where.ts';
 
 export type EventCursor = { receivedAt: number; eventId: string };
 export type EventFilter = {

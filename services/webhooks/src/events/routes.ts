@@ -1,8 +1,9 @@
-import { bindCursors, type CursorCodec, json, pageOf, route, sse } from '@stak/http';
+import { bindCursors, type CursorCodec, json, nameSchemas, pageOf, route, sse } from '@stak/http';
 import type { Attributes } from '@stak/table';
 import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
 import { notFound } from '../errors.ts';
+import { readWhere } from '../filters/where.ts';
 import * as limits from '../limits.ts';
 import { onceOf } from '../once.ts';
 import {
@@ -12,7 +13,7 @@ import {
   type EventView,
   eventDetailSchema,
   eventListQuery,
-  eventSchema,
+  eventPageSchema,
   idSchema,
   jobSchema,
   newJobSchema,
@@ -26,7 +27,6 @@ import type { Jobs } from './jobs.ts';
 import type { EventCursor, EventFilter } from './list.ts';
 import { cancelEvent, type ReplayDeps, replayOnce } from './replay.ts';
 import type { Tail } from './tail.ts';
-import { readWhere } from './where.ts';
 
 const tags = ['webhooks'];
 const common = { auth: 'account', tenant: 'none', mcp: false, tags } as const;
@@ -35,6 +35,7 @@ const params = z.strictObject({ eventId: idSchema });
 const problems = ['webhooks.event_not_found'];
 const ofJob = z.strictObject({ jobId: idSchema });
 const deliveriesSchema = z.strictObject({ deliveries: z.int() });
+nameSchemas({ DeliveryCount: deliveriesSchema });
 
 const routes = {
   list: route({
@@ -50,7 +51,7 @@ const routes = {
     summary: 'List the events of a source, newest first',
     description: 'A search reads a limited number of events. `next_cursor` continues where it stopped.',
     request: { params: ofSource, query: eventListQuery },
-    responses: { 200: json(pageOf(eventSchema)) },
+    responses: { 200: json(eventPageSchema) },
     problems: ['webhooks.source_not_found'],
   }),
   listAll: route({
@@ -67,7 +68,7 @@ const routes = {
     description:
       'Merges up to 25 sources. A search reads a limited number of events. `next_cursor` continues where it stopped.',
     request: { query: allEventsQuery },
-    responses: { 200: json(pageOf(eventSchema)) },
+    responses: { 200: json(eventPageSchema) },
     problems: ['webhooks.source_not_found'],
   }),
   tail: route({

@@ -2,12 +2,12 @@ import type { EventSink } from '@stak/http';
 import { createHub, timeOf } from '@stak/kit';
 import { type FollowerOptions, type Subscription, subscribe } from '@stak/streams';
 import type { Store } from '@stak/table';
+import { readRequest } from '../delivery/payload.ts';
 import type { BaseDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
 import type { EventView } from '../schema.ts';
 import { type Event, event, ferryhookEvents } from '../tables.ts';
 import { walkEvents } from './list.ts';
-import { readRequest } from './payload.ts';
 
 export type Tail = {
   // Called for every event that this process stores. Events of other processes come through the table's stream, or are

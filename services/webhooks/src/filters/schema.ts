@@ -76,18 +76,23 @@ function findProblems(rule: Rule): [string, string][] {
 export type FilterNode = Rule | { and: FilterNode[] } | { or: FilterNode[] } | { not: FilterNode };
 
 // Levels are written out instead of recursive, so the depth is bounded before anything descends.
-function groupOf(inner: z.ZodType<FilterNode>): z.ZodType<FilterNode> {
+function groupOf(inner: z.ZodType<FilterNode>, level: number): z.ZodType<FilterNode> {
   const members = z.array(inner).min(1).max(limits.rules);
-  return z.union([
-    ruleSchema,
-    z.strictObject({ and: members }),
-    z.strictObject({ or: members }),
-    z.strictObject({ not: inner }),
-  ]);
+  const groups = {
+    and: z.strictObject({ and: members }),
+    or: z.strictObject({ or: members }),
+    not: z.strictObject({ not: inner }),
+  };
+  nameSchemas({
+    [`FilterAnd${level}`]: groups.and,
+    [`FilterOr${level}`]: groups.or,
+    [`FilterNot${level}`]: groups.not,
+  });
+  return z.union([ruleSchema, groups.and, groups.or, groups.not]);
 }
 
 let node: z.ZodType<FilterNode> = ruleSchema;
-for (let depth = 0; depth < limits.groupDepth; depth += 1) node = groupOf(node);
+for (let depth = 0; depth < limits.groupDepth; depth += 1) node = groupOf(node, limits.groupDepth - depth);
 
 // Counts the rules before any of them is parsed: each may have a pattern that has to be compiled.
 function countFirst(filters: unknown, context: z.RefinementCtx): unknown {

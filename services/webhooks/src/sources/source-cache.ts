@@ -12,8 +12,8 @@ import {
   sourcesOfUser,
 } from '../main-table.ts';
 import type { Provider } from '../signatures/signing.ts';
+import { findInIndex } from '../source-owner.ts';
 import { type AdoptDeps, adoptConnection, adoptSource } from './adopt.ts';
-import { findInIndex } from './source-owner.ts';
 
 // `readMs`: when the read began. Changes made since may be missing.
 export type SourceView = { source: Source; connections: readonly Connection[]; readMs: number };

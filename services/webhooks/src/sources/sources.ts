@@ -13,10 +13,10 @@ import { type NewSource, newSourceSchema, type SourceChange } from '../schema.ts
 import { writeSigningAlgorithm } from '../signatures/custom.ts';
 import { type Secrets, sourceSecretContext } from '../signatures/secrets.ts';
 import { createSigningSecret } from '../signatures/signing.ts';
+import { findOwnerOfSource } from '../source-owner.ts';
 import { inSeconds, isoTime } from '../tables.ts';
 import { adoptSource } from './adopt.ts';
 import type { SourceCache } from './source-cache.ts';
-import { findOwnerOfSource } from './source-owner.ts';
 
 // A new secret is returned to the caller once, and never shown again.
 type WithSecret = Source & { newAlertSecret?: string };

@@ -1,3 +1,4 @@
+import { nameSchemas } from '@stak/http';
 import { z } from 'zod';
 import { compilePath, readPlainPath } from '../filters/json-path.ts';
 import * as limits from './limits.ts';
@@ -40,6 +41,11 @@ const mappingSchema = z.union([
     template: checked(readTemplate).describe('Text with {{$.path}} in place of values'),
   }),
 ]);
+nameSchemas({
+  MappedPath: mappingSchema.options[0],
+  MappedConstant: mappingSchema.options[1],
+  MappedTemplate: mappingSchema.options[2],
+});
 export type Mapping = z.infer<typeof mappingSchema>;
 
 // Counts mappings and paths before any of them is compiled.
@@ -96,4 +102,9 @@ export const transformSchema = z.discriminatedUnion('type', [
       .describe('Defines transform(event), which returns { body, headers? }, or null to drop the event'),
   }),
 ]);
+nameSchemas({
+  Passthrough: transformSchema.options[0],
+  FieldMap: transformSchema.options[1],
+  Script: transformSchema.options[2],
+});
 export type Transform = z.infer<typeof transformSchema>;

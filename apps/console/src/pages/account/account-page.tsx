@@ -1,8 +1,8 @@
 import { Stack, Tabs, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { Permitted } from '../../components/permitted.tsx';
-import { TabList } from '../../components/tab-list.tsx';
-import { Together } from '../../components/together.tsx';
+import { TabList } from '../../components/data/tab-list.tsx';
+import { Together } from '../../components/data/together.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
 import { useMay } from '../../queries/permissions.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { type AccountTab, accountTabs } from './address.ts';

@@ -1,13 +1,15 @@
 import { Button, Card, Group, Select, Stack, TextInput } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { DataTable } from '../../components/data-table.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { OneTimeSecret } from '../../components/one-time-secret.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { OneTimeSecret } from '../../components/fields/one-time-secret.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { choicesOf, withCapital } from '../../text/capital.ts';
@@ -51,25 +53,17 @@ export function ApiKeys() {
 }
 
 function NewKey({ onMade }: { onMade: (key: string) => void }) {
-  const queries = useQueryClient();
   const { guard, dialog } = useStepUp();
   const [scope, setScope] = useState<Scope>('write');
   const [days, setDays] = useState('');
-  const create = useMutation({
-    mutationFn: (body: NewKeyBody) => guard(() => client.accounts.createKey({ body })),
-    onSuccess: ({ data }) => {
-      onMade(data.key);
-      return queries.invalidateQueries({ queryKey: keysKey });
-    },
+  const create = useSubmit((body: NewKeyBody) => guard(() => client.accounts.createKey({ body })), {
+    onSuccess: ({ data }) => onMade(data.key),
     // Errors of fields are shown at the field.
     onError: error => Object.keys(fieldComplaints(error)).length === 0 && complain(error),
+    refreshes: [keysKey],
   });
   const complaints = fieldComplaints(create.error);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const fields = new FormData(form);
-    const text = (name: string) => String(fields.get(name) ?? '');
+  const submit = submitHandler((text, form) => {
     const [tenants, addresses] = [listOf(text('tenants')), listOf(text('addresses'))];
     create.mutate(
       {
@@ -81,7 +75,7 @@ function NewKey({ onMade }: { onMade: (key: string) => void }) {
       },
       { onSuccess: () => form.reset() },
     );
-  };
+  });
   return (
     <>
       <form onSubmit={submit}>
@@ -126,13 +120,8 @@ function NewKey({ onMade }: { onMade: (key: string) => void }) {
 }
 
 function KeyTable({ rows }: { rows: Key[] }) {
-  const queries = useQueryClient();
   const may = useMay();
-  const revoke = useMutation({
-    mutationFn: (keyId: string) => client.accounts.deleteKey({ keyId }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: keysKey }),
-    onError: complain,
-  });
+  const revoke = useAction((keyId: string) => client.accounts.deleteKey({ keyId }), { refreshes: [keysKey] });
   return (
     <DataTable
       label="API keys"

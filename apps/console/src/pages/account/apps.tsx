@@ -1,12 +1,12 @@
 import { Button, Card, Group, Radio, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { DataTable } from '../../components/data-table.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMembers } from '../../queries/organisation.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
@@ -54,11 +54,9 @@ function Decision({ request, asked }: { request: string; asked: Asked }) {
   const { name, redirectHost, mostScope, accountId, organisation } = asked;
   const me = useMe();
   const [scope, setScope] = useState<Scope>(mostScope);
-  const decide = useMutation({
-    mutationFn: async (approved: boolean) => {
-      const body = { request, accountId, approved, ...(approved && { scope }) };
-      window.location.assign((await client.accounts.decideAppRequest({ body })).data.redirectTo);
-    },
+  const decide = useSubmit(async (approved: boolean) => {
+    const body = { request, accountId, approved, ...(approved && { scope }) };
+    window.location.assign((await client.accounts.decideAppRequest({ body })).data.redirectTo);
   });
   // Stays here if the app has no page of its own, but a program that the browser opens.
   if (decide.isSuccess)
@@ -129,18 +127,16 @@ function Decision({ request, asked }: { request: string; asked: Asked }) {
 
 /** The apps that have access, each with a way to revoke it. */
 export function ConnectedApps() {
-  const queries = useQueryClient();
   const { data: members = [] } = useMembers();
   const apps = useQuery({
     queryKey: ['apps'],
     queryFn: async () => (await client.accounts.listApps({ limit: 100 })).data.data,
   });
-  const end = useMutation({
-    mutationFn: ({ userId, sessionId }: { userId: string; sessionId: string }) =>
+  const end = useAction(
+    ({ userId, sessionId }: { userId: string; sessionId: string }) =>
       client.accounts.endApp({ userId, sessionId }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['apps'] }),
-    onError: complain,
-  });
+    { refreshes: [['apps']] },
+  );
   const nameOf = (userId: string): string => {
     const member = members.find(one => one.userId === userId);
     return member?.name ?? member?.email ?? userId;

@@ -1,14 +1,14 @@
 import { Box, Button, Card, Group, Select, Stack, TextInput } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { complain } from '../../components/complaint.ts';
-import { CopyIcon } from '../../components/copy.tsx';
-import { DataTable } from '../../components/data-table.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { More, usePages } from '../../components/pages.tsx';
-import { Permitted } from '../../components/permitted.tsx';
-import { saveFile } from '../../components/saved-file.ts';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { More, usePages } from '../../components/data/pages.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { CopyIcon } from '../../components/fields/copy.tsx';
+import { saveFile } from '../../components/fields/saved-file.ts';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMembers } from '../../queries/organisation.ts';
 import { useMay } from '../../queries/permissions.ts';
@@ -20,12 +20,9 @@ import { sourcesQuery, useConnectionsOf } from '../webhooks/queries.ts';
 import type { AccountSearch } from './address.ts';
 
 export const useAuditDownload = () =>
-  useMutation({
-    mutationFn: async () => {
-      const { data } = await client.accounts.exportAudit();
-      saveFile('audit.ndjson', data as Uint8Array<ArrayBuffer>);
-    },
-    onError: complain,
+  useAction(async () => {
+    const { data } = await client.accounts.exportAudit();
+    saveFile('audit.ndjson', data as Uint8Array<ArrayBuffer>);
   });
 
 const route = getRouteApi('/inside/account');

@@ -1,9 +1,9 @@
 import { Alert, Badge, Button, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { StakError } from '@stak/client';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { complain } from '../../components/complaint.ts';
-import { Loaded } from '../../components/loaded.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { withCapital } from '../../text/capital.ts';
@@ -147,12 +147,9 @@ const statusTexts: Readonly<Record<string, string>> = {
 };
 
 function PlanCard({ plan, billed, mayChange }: { plan: string; billed: Billed | null; mayChange: boolean }) {
-  const portal = useMutation({
-    mutationFn: async () => {
-      const { data } = await client.accounts.openBillingPortal({ body: { return_to: back } });
-      window.location.assign(data.url);
-    },
-    onError: complain,
+  const portal = useAction(async () => {
+    const { data } = await client.accounts.openBillingPortal({ body: { return_to: back } });
+    window.location.assign(data.url);
   });
   const { status, currentPeriodEnd, cancelAtPeriodEnd } = billed ?? {};
   const warning = status === undefined ? undefined : statusTexts[status];
@@ -193,12 +190,9 @@ const allowed = (count: number | null, one: string): string =>
   count === null ? `Unlimited ${one}s` : counted(count, one);
 
 function Offers({ plans, billed, mayBuy }: { plans: readonly Plan[]; billed: Billed; mayBuy: boolean }) {
-  const buy = useMutation({
-    mutationFn: async (plan: Billed['plansSold'][number]) => {
-      const { data } = await client.accounts.startCheckout({ body: { plan, return_to: back } });
-      window.location.assign(data.url);
-    },
-    onError: complain,
+  const buy = useAction(async (plan: Billed['plansSold'][number]) => {
+    const { data } = await client.accounts.startCheckout({ body: { plan, return_to: back } });
+    window.location.assign(data.url);
   });
   const sold = plans.flatMap(plan => {
     const name = billed.plansSold.find(one => one === plan.plan);

@@ -1,9 +1,10 @@
 import { Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { useState } from 'react';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { session } from '../../queries/api.ts';
 import { useOrganisation } from '../../queries/organisation.ts';
 import { useAuditDownload } from './audit.tsx';
@@ -17,17 +18,14 @@ export function DeleteAccount({ email, hasPassword }: { email: string; hasPasswo
   const { data: organisation } = useOrganisation();
   const { guard, dialog } = useStepUp();
   const [typed, setTyped] = useState<string>();
-  const remove = useMutation({
-    mutationFn: (password: string) => guard(() => session.deleteAccount(hasPassword ? password : undefined)),
-    onSuccess: () => navigate({ to: '/sign-in' }),
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const text = (name: string) => String(fields.get(name) ?? '');
+  const remove = useSubmit(
+    (password: string) => guard(() => session.deleteAccount(hasPassword ? password : undefined)),
+    { onSuccess: () => navigate({ to: '/sign-in' }) },
+  );
+  const submit = submitHandler(text => {
     setTyped(text('email'));
     if (text('email').trim().toLowerCase() === email) remove.mutate(text('password'));
-  };
+  });
   const isOtherAddress = typed !== undefined && typed.trim().toLowerCase() !== email;
   const isWrong = isWrongPassword(remove.error);
   return (

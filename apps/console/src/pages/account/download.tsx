@@ -1,27 +1,20 @@
 import { Button, Card, Group, PasswordInput, Progress, Stack, Text, Title } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
-import { saveFile } from '../../components/saved-file.ts';
+import { useState } from 'react';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { saveFile } from '../../components/fields/saved-file.ts';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { countedClient, unhurried } from '../../queries/counted-client.ts';
 import { formatBytes } from '../../text/format.ts';
 
 export function Download() {
   const [received, setReceived] = useState(0);
-  const download = useMutation({
-    mutationFn: async (passphrase: string) => {
-      setReceived(0);
-      const { data } = await countedClient(setReceived).accounts.download(
-        { body: { passphrase } },
-        unhurried,
-      );
-      saveFile('stak-account.tar', data as Uint8Array<ArrayBuffer>);
-    },
+  const download = useSubmit(async (passphrase: string) => {
+    setReceived(0);
+    const { data } = await countedClient(setReceived).accounts.download({ body: { passphrase } }, unhurried);
+    saveFile('stak-account.tar', data as Uint8Array<ArrayBuffer>);
   });
-  const start = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    download.mutate(String(new FormData(event.currentTarget).get('passphrase') ?? ''));
-  };
+  const start = submitHandler(text => download.mutate(text('passphrase')));
   return (
     <Card withBorder component="section" aria-label="Download everything">
       <Stack>

@@ -1,11 +1,11 @@
 import { Button, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
+import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client, session } from '../../queries/api.ts';
 import { signInFor } from '../../queries/destination.ts';
 import { useMe } from './profile.tsx';
@@ -62,13 +62,11 @@ function SignInFirst({ email }: { email: string }) {
 
 function Accept({ token, email, name }: { token: string; email: string; name: string }) {
   const me = useMe();
-  const accept = useMutation({
-    mutationFn: async () => {
-      const { data } = await client.accounts.acceptInvitation({ body: { token } });
-      await session.switchTo(data.accountId);
-    },
+  const accept = useSubmit(async () => {
+    const { data } = await client.accounts.acceptInvitation({ body: { token } });
+    await session.switchTo(data.accountId);
   });
-  const signOut = useMutation({ mutationFn: () => session.signOut(), onError: complain });
+  const signOut = useAction(() => session.signOut());
   return (
     <Loaded query={me}>
       {own =>

@@ -1,14 +1,16 @@
 import { Badge, Button, Card, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { ActionMenu } from '../../components/action-menu.tsx';
-import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { DataTable } from '../../components/data-table.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { More } from '../../components/pages.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { More } from '../../components/data/pages.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { ActionMenu } from '../../components/fields/action-menu.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client, session } from '../../queries/api.ts';
 import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
 import { permissionsKey, useMay } from '../../queries/permissions.ts';
@@ -34,13 +36,11 @@ function useShowAgain() {
 // Runs an action and reports the result.
 function useChange<V>(change: (variables: V) => Promise<unknown>, done: string) {
   const showAgain = useShowAgain();
-  return useMutation({
-    mutationFn: change,
+  return useAction(change, {
     onSuccess: async () => {
       say(done);
       await showAgain();
     },
-    onError: complain,
   });
 }
 
@@ -92,22 +92,19 @@ function Seats({ name, members, seats }: Organisation) {
 function InviteForm({ manages }: { manages: readonly Role[] }) {
   const offered = manages.filter(role => role !== 'owner');
   const [role, setRole] = useState<Exclude<Role, 'owner'>>('member');
-  const queries = useQueryClient();
   const { guard, dialog } = useStepUp();
-  const invite = useMutation({
-    mutationFn: (email: string) => guard(() => client.accounts.invite({ body: { email, role } })),
-    onSuccess: (_, email) => {
-      say(`An invitation is on its way to ${email}.`);
-      return queries.invalidateQueries({ queryKey: ['invitations'] });
+  const invite = useSubmit(
+    (email: string) => guard(() => client.accounts.invite({ body: { email, role } })),
+    {
+      onSuccess: (_, email) => say(`An invitation is on its way to ${email}.`),
+      refreshes: [['invitations']],
     },
-  });
+  );
   const complaint = fieldComplaints(invite.error).email;
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const email = String(new FormData(form).get('email') ?? '');
+  const submit = submitHandler((text, form) => {
+    const email = text('email');
     invite.mutate(email, { onSuccess: () => form.reset() });
-  };
+  });
   return (
     <form onSubmit={submit} aria-label="Invite a member">
       {dialog}
@@ -144,10 +141,7 @@ function Rename({ name }: { name: string }) {
     (next: string) => client.accounts.renameOrganisation({ body: { name: next } }),
     'The organisation is renamed.',
   );
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    rename.mutate(String(new FormData(event.currentTarget).get('name') ?? ''));
-  };
+  const submit = submitHandler(text => rename.mutate(text('name')));
   return (
     <Card withBorder component="form" onSubmit={submit} aria-label="Rename the organisation">
       <Title order={3} size="h4" mb="sm">
@@ -188,7 +182,7 @@ function MemberList({ accountId, manages }: Organisation) {
     'They are removed, and their sessions have ended.',
   );
   const other = organisations.find(one => one.accountId !== accountId)?.accountId;
-  const leave = useMutation({ mutationFn: () => session.leave(accountId, other), onError: complain });
+  const leave = useAction(() => session.leave(accountId, other));
   // If not all members are loaded, the server decides who may leave.
   const isLastOwner = !members.hasNextPage && members.data?.filter(one => one.role === 'owner').length === 1;
   const nameOf = ({ name, email, userId }: Member) => name ?? email ?? userId;
@@ -286,20 +280,19 @@ function Transfer({ to, name, onClose }: TransferProps) {
   const { data: me } = useMe();
   const { guard, dialog } = useStepUp();
   const showAgain = useShowAgain();
-  const transfer = useMutation({
-    mutationFn: (password: string) => {
+  const transfer = useSubmit(
+    (password: string) => {
       const body = me?.hasPassword ? { password } : {};
       return guard(() => client.accounts.transferOwnership({ userId: to.userId, body }));
     },
-    onSuccess: async () => {
-      await showAgain();
-      onClose();
+    {
+      onSuccess: async () => {
+        await showAgain();
+        onClose();
+      },
     },
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    transfer.mutate(String(new FormData(event.currentTarget).get('password') ?? ''));
-  };
+  );
+  const submit = submitHandler(text => transfer.mutate(text('password')));
   return (
     <form onSubmit={submit} aria-label="Transfer the organisation">
       <Stack gap="xs">

@@ -1,24 +1,18 @@
-import {
-  Alert,
-  Button,
-  Card,
-  Code,
-  Group,
-  PasswordInput,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import { Button, Card, Code, Group, Select, Stack, Text, Title } from '@mantine/core';
 import { StakError } from '@stak/client';
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import {
+  ProviderActions,
+  ProviderFields,
+  ProviderTest,
+  readProviderFields,
+} from '../../components/provider-fields.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client, messageOf } from '../../queries/api.ts';
 import { useFilling } from '../../queries/save-over.ts';
 import { choicesOf } from '../../text/capital.ts';
@@ -71,15 +65,8 @@ function Found({ settings }: { settings: Settings | null }) {
 }
 
 function Current({ settings, onRemoved }: { settings: Settings; onRemoved: () => Promise<void> }) {
-  const test = useMutation({
-    mutationFn: async () => (await client.accounts.testOrganisationProvider()).data,
-    onError: complain,
-  });
-  const remove = useMutation({
-    mutationFn: () => client.accounts.removeOrganisationProvider(),
-    onSuccess: onRemoved,
-    onError: complain,
-  });
+  const test = useAction(async () => (await client.accounts.testOrganisationProvider()).data);
+  const remove = useAction(() => client.accounts.removeOrganisationProvider(), { onSuccess: onRemoved });
   return (
     <>
       <Text size="sm">
@@ -88,30 +75,14 @@ function Current({ settings, onRemoved }: { settings: Settings; onRemoved: () =>
       <Text size="sm">
         Sign-in page, for your people: <Code className="stak-break">{settings.signInUrl}</Code>
       </Text>
-      {test.data && (
-        <Alert
-          color={test.data.isWorking ? undefined : 'red'}
-          title={test.data.isWorking ? 'The provider answers' : 'The provider does not work'}
-        >
-          {test.data.detail}
-        </Alert>
-      )}
+      {test.data && <ProviderTest {...test.data} />}
       <Group>
-        <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-          Test the provider
-        </Button>
-        <Confirm
-          title="Remove single sign-on?"
-          text="Nobody can sign in through the provider after this. Members stay members."
-          button="Remove"
-          onConfirm={() => remove.mutate()}
-        >
-          {ask => (
-            <Button variant="default" color="red" loading={remove.isPending} onClick={ask}>
-              Remove single sign-on
-            </Button>
-          )}
-        </Confirm>
+        <ProviderActions
+          test={test}
+          remove={remove}
+          what="single sign-on"
+          consequence="Nobody can sign in through the provider after this. Members stay members."
+        />
       </Group>
     </>
   );
@@ -122,28 +93,15 @@ type FormProps = { settings: Settings | null; onSaved: () => Promise<void> };
 function ProviderForm({ settings, onSaved }: FormProps) {
   const { guard, dialog } = useStepUp();
   const [defaultRole, setDefaultRole] = useState<Role>((settings?.defaultRole as Role) ?? 'member');
-  const save = useMutation({
-    mutationFn: (body: Parameters<typeof client.accounts.changeOrganisationProvider>[0]['body']) =>
+  const save = useSubmit(
+    (body: Parameters<typeof client.accounts.changeOrganisationProvider>[0]['body']) =>
       guard(() => client.accounts.changeOrganisationProvider({ body })),
-    onSuccess: async () => {
-      notifications.show({ message: 'Single sign-on is saved.' });
-      await onSaved();
-    },
+    { done: 'Single sign-on is saved.', onSuccess: onSaved },
+  );
+  const submit = submitHandler(text => {
+    const { clientSecret, ...fields } = readProviderFields(text);
+    save.mutate({ ...fields, ...(clientSecret !== undefined && { clientSecret }), defaultRole });
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const text = (name: string) => String(fields.get(name) ?? '').trim();
-    save.mutate({
-      issuer: text('issuer'),
-      clientId: text('clientId'),
-      ...(text('clientSecret') !== '' && { clientSecret: text('clientSecret') }),
-      domains: text('domains')
-        .split(/[\s,]+/)
-        .filter(Boolean),
-      defaultRole,
-    });
-  };
   const complaints = fieldComplaints(save.error);
   const refused = save.error instanceof StakError && save.error.code === 'accounts.provider_refused';
   const isAtField = refused || Object.keys(complaints).length > 0;
@@ -151,36 +109,9 @@ function ProviderForm({ settings, onSaved }: FormProps) {
     <form onSubmit={submit} aria-label="Provider">
       <Stack>
         {save.error !== null && !isAtField && <Failure error={save.error} />}
-        <TextInput
-          name="issuer"
-          label="Issuer"
-          placeholder="https://login.example.com"
-          required
-          defaultValue={settings?.issuer}
-          error={complaints.issuer ?? (refused && messageOf(save.error))}
-        />
-        <TextInput
-          name="clientId"
-          label="Client ID"
-          required
-          defaultValue={settings?.clientId}
-          error={complaints.clientId}
-        />
-        <PasswordInput
-          name="clientSecret"
-          label="Client secret"
-          description={settings ? 'Leave empty to keep the present one of the same issuer' : undefined}
-          required={settings === null}
-          autoComplete="off"
-          error={complaints.clientSecret}
-        />
-        <TextInput
-          name="domains"
-          label="E-mail domains that may sign in"
-          placeholder="example.com, example.org"
-          required
-          defaultValue={settings?.domains.join(', ')}
-          error={complaints.domains}
+        <ProviderFields
+          known={settings ?? undefined}
+          complaints={{ ...(refused && { issuer: messageOf(save.error) }), ...complaints }}
         />
         <Select
           label="Role of new members"

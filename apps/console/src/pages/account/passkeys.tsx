@@ -1,9 +1,11 @@
 import { Alert, Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { canUsePasskeys, createPasskey, nameOfThisMachine } from '../../queries/passkey.ts';
 import { formatAgo } from '../../text/format.ts';
@@ -74,19 +76,13 @@ function AddPasskey({
   onAdded: (codes: readonly string[] | undefined) => void;
 }) {
   const { guard, dialog } = useStepUp();
-  const add = useMutation({
-    mutationFn: async ({ name, password }: { name: string; password: string }) => {
-      const body = hasPassword ? { password } : {};
-      const { data: begun } = await guard(() => client.accounts.beginPasskey({ body }));
-      const passkey = await createPasskey(begun.options);
-      return (await client.accounts.addPasskey({ body: { name, passkey } })).data.recoveryCodes;
-    },
+  const add = useSubmit(async ({ name, password }: { name: string; password: string }) => {
+    const body = hasPassword ? { password } : {};
+    const { data: begun } = await guard(() => client.accounts.beginPasskey({ body }));
+    const passkey = await createPasskey(begun.options);
+    return (await client.accounts.addPasskey({ body: { name, passkey } })).data.recoveryCodes;
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const fields = new FormData(form);
-    const text = (name: string) => String(fields.get(name) ?? '');
+  const submit = submitHandler((text, form) => {
     add.mutate(
       { name: text('name'), password: text('password') },
       {
@@ -96,7 +92,7 @@ function AddPasskey({
         },
       },
     );
-  };
+  });
   const { name: wrongName } = fieldComplaints(add.error);
   const isWrong = isWrongPassword(add.error);
   return (
@@ -142,22 +138,16 @@ function PasskeyRow({
     setMode(undefined);
     await onChange();
   };
-  const rename = useMutation({
-    mutationFn: (next: string) => client.accounts.renamePasskey({ passkeyId, body: { name: next } }),
-    onSuccess: done,
-    onError: complain,
-  });
-  const remove = useMutation({
-    mutationFn: (password: string) =>
+  const rename = useAction(
+    (next: string) => client.accounts.renamePasskey({ passkeyId, body: { name: next } }),
+    { onSuccess: done },
+  );
+  const remove = useSubmit(
+    (password: string) =>
       guard(() => client.accounts.removePasskey({ passkeyId, body: hasPassword ? { password } : {} })),
-    onSuccess: done,
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get('text') ?? '');
-    if (mode === 'rename') rename.mutate(text);
-    else remove.mutate(text);
-  };
+    { onSuccess: done },
+  );
+  const submit = submitHandler(text => (mode === 'rename' ? rename : remove).mutate(text('text')));
   const isWrong = isWrongPassword(remove.error);
   return (
     <Stack gap="xs">

@@ -11,14 +11,15 @@ import {
   TextInput,
   Title,
 } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { FormEvent, ReactNode } from 'react';
-import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { DeleteAccount } from './deletion.tsx';
 import { Download } from './download.tsx';
@@ -29,15 +30,11 @@ import { useStepUp } from './step-up.tsx';
 export const useMe = () =>
   useQuery({ queryKey: ['me'], queryFn: async () => (await client.accounts.getMe()).data });
 
-const say = (message: string) => notifications.show({ message });
-
 // An account whose e-mail address is not verified.
 export function Unverified() {
   const { data: me } = useMe();
-  const send = useMutation({
-    mutationFn: () => client.accounts.sendVerification(),
-    onSuccess: () => say('The e-mail is on its way.'),
-    onError: complain,
+  const send = useAction(() => client.accounts.sendVerification(), {
+    done: 'The e-mail is on its way.',
   });
   if (!me || me.emailVerified || me.madeFor !== undefined) return null;
   return (
@@ -84,15 +81,9 @@ type FormProps = {
 };
 
 function FormCard({ title, button, isBusy, error, onSubmit, children }: FormProps) {
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const fields = new FormData(form);
-    onSubmit(name => String(fields.get(name) ?? ''), form);
-  };
   return (
     <Card withBorder component="section" aria-label={title}>
-      <form onSubmit={submit}>
+      <form onSubmit={submitHandler(onSubmit)}>
         <Stack>
           <Title order={3} size="h4">
             {title}
@@ -111,13 +102,9 @@ function FormCard({ title, button, isBusy, error, onSubmit, children }: FormProp
 }
 
 function NameForm({ name }: { name: string }) {
-  const queries = useQueryClient();
-  const change = useMutation({
-    mutationFn: (next: string) => client.accounts.updateMe({ body: { name: next } }),
-    onSuccess: async () => {
-      say('Your name is changed.');
-      await queries.invalidateQueries({ queryKey: ['me'] });
-    },
+  const change = useSubmit((next: string) => client.accounts.updateMe({ body: { name: next } }), {
+    done: 'Your name is changed.',
+    refreshes: [['me']],
   });
   const complaints = fieldComplaints(change.error);
   return (
@@ -141,9 +128,9 @@ function NameForm({ name }: { name: string }) {
 }
 
 function EmailForm({ email, hasPassword }: { email: string; hasPassword: boolean }) {
-  const change = useMutation({
-    mutationFn: (body: { email: string; password?: string }) => client.accounts.changeEmail({ body }),
-  });
+  const change = useSubmit((body: { email: string; password?: string }) =>
+    client.accounts.changeEmail({ body }),
+  );
   const complaints = fieldComplaints(change.error);
   const isAtField = complaints.email !== undefined || isWrongPassword(change.error);
   return (
@@ -172,14 +159,14 @@ function EmailForm({ email, hasPassword }: { email: string; hasPassword: boolean
 function PasswordForm({ hasPassword }: { hasPassword: boolean }) {
   const queries = useQueryClient();
   const { guard, dialog } = useStepUp();
-  const change = useMutation({
-    mutationFn: (body: { currentPassword?: string; newPassword: string }) =>
+  const change = useSubmit(
+    (body: { currentPassword?: string; newPassword: string }) =>
       guard(() => client.accounts.changePassword({ body })),
-    onSuccess: async () => {
-      say('Your password is changed, and your other sessions have ended.');
-      await queries.invalidateQueries();
+    {
+      done: 'Your password is changed, and your other sessions have ended.',
+      onSuccess: () => queries.invalidateQueries(),
     },
-  });
+  );
   const complaint = fieldComplaints(change.error).newPassword;
   const isAtField = complaint !== undefined || isWrongPassword(change.error);
   return (
@@ -220,10 +207,8 @@ const topics: readonly { topic: keyof Mails; label: string; description: string 
 
 function MailSwitches({ mails }: { mails: Mails }) {
   const queries = useQueryClient();
-  const change = useMutation({
-    mutationFn: (part: Partial<Mails>) => client.accounts.updateMe({ body: { mails: part } }),
+  const change = useAction((part: Partial<Mails>) => client.accounts.updateMe({ body: { mails: part } }), {
     onSuccess: ({ data }) => queries.setQueryData(['me'], data),
-    onError: complain,
   });
   return (
     <Card withBorder component="section" aria-label="E-mail notifications">

@@ -1,7 +1,7 @@
 import { Button, Divider } from '@mantine/core';
 import { IconBrandGithub, IconBrandGoogle } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Failure } from '../../components/failure.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
 import { client } from '../../queries/api.ts';
 import { keepDestination } from '../../queries/destination.ts';
 

@@ -1,11 +1,9 @@
 import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useOrganisation } from '../../queries/organisation.ts';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
@@ -19,26 +17,18 @@ export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
   const accountId = organisation?.accountId ?? '';
   const provider = useOrganisationSignIn(accountId);
   const { guard, dialog } = useStepUp();
-  const link = useMutation({
-    mutationFn: async (password: string) => {
-      const body = { return_to: '/console/account?tab=security', ...(hasPassword && { password }) };
-      const { data } = await guard(() => client.accounts.linkOrganisationProvider({ accountId, body }));
-      window.location.assign(data.url);
-    },
+  const link = useSubmit(async (password: string) => {
+    const body = { return_to: '/console/account?tab=security', ...(hasPassword && { password }) };
+    const { data } = await guard(() => client.accounts.linkOrganisationProvider({ accountId, body }));
+    window.location.assign(data.url);
   });
-  const unlink = useMutation({
-    mutationFn: () => client.accounts.unlinkOrganisationProvider({ accountId }),
-    onSuccess: () =>
-      notifications.show({ message: `Your account is no longer linked to ${provider.data?.name}.` }),
-    onError: complain,
+  const unlink = useAction(() => client.accounts.unlinkOrganisationProvider({ accountId }), {
+    done: `Your account is no longer linked to ${provider.data?.name}.`,
   });
   const isWrong = isWrongPassword(link.error);
   if (!provider.data) return null;
   const { name } = provider.data;
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    link.mutate(String(new FormData(event.currentTarget).get('password') ?? ''));
-  };
+  const submit = submitHandler(text => link.mutate(text('password')));
   return (
     <Card withBorder component="section" aria-label="Single sign-on">
       <form onSubmit={submit} aria-label={`Link ${name}`}>
@@ -109,26 +99,16 @@ function Linked({
   isLinked: boolean;
   hasPassword: boolean;
 }) {
-  const queries = useQueryClient();
   const { title, icon: Icon } = about[name];
   const { guard, dialog } = useStepUp();
-  const link = useMutation({
-    mutationFn: async (password: string) => {
-      const body = { return_to: '/console/account?tab=security', ...(hasPassword && { password }) };
-      const { data } = await guard(() => client.accounts.linkProvider({ provider: name, body }));
-      window.location.assign(data.url);
-    },
+  const link = useSubmit(async (password: string) => {
+    const body = { return_to: '/console/account?tab=security', ...(hasPassword && { password }) };
+    const { data } = await guard(() => client.accounts.linkProvider({ provider: name, body }));
+    window.location.assign(data.url);
   });
-  const unlink = useMutation({
-    mutationFn: () => client.accounts.unlinkProvider({ provider: name }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['me'] }),
-    onError: complain,
-  });
+  const unlink = useAction(() => client.accounts.unlinkProvider({ provider: name }), { refreshes: [['me']] });
   const isWrong = isWrongPassword(link.error);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    link.mutate(String(new FormData(event.currentTarget).get('password') ?? ''));
-  };
+  const submit = submitHandler(text => link.mutate(text('password')));
   const heading = (
     <Group gap="xs">
       <Icon size={18} aria-hidden />

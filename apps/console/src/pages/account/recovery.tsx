@@ -1,11 +1,13 @@
 import { Alert, Button, Checkbox, Code, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useState } from 'react';
-import { CenteredPage } from '../../components/centered-page.tsx';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { type ReactNode, useState } from 'react';
+import { CenteredPage } from '../../components/data/centered-page.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client, session } from '../../queries/api.ts';
 import { takeDestination } from '../../queries/destination.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -35,18 +37,13 @@ export function Frame({ title, children }: { title: string; children: ReactNode 
   );
 }
 
-const textOf = (form: HTMLFormElement, name: string): string => String(new FormData(form).get(name) ?? '');
-
 export function ForgotPasswordPage() {
   const [email, setEmail] = useState<string>();
-  const request = useMutation({
-    mutationFn: (address: string) => client.accounts.requestPasswordReset({ body: { email: address } }),
-    onSuccess: (_, address) => setEmail(address),
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    request.mutate(textOf(event.currentTarget, 'email'));
-  };
+  const request = useSubmit(
+    (address: string) => client.accounts.requestPasswordReset({ body: { email: address } }),
+    { onSuccess: (_, address) => setEmail(address) },
+  );
+  const submit = submitHandler(text => request.mutate(text('email')));
   if (email !== undefined)
     return (
       <Frame title="Check your e-mail">
@@ -101,16 +98,12 @@ function NewestMail() {
 
 export const ResetPasswordPage: () => ReactNode = withToken(ResetPassword);
 function ResetPassword({ token }: { token: string }) {
-  const reset = useMutation({
-    mutationFn: (chosen: { newPassword: string; endAccess: boolean }) =>
-      client.accounts.finishPasswordReset({ body: { token, ...chosen } }),
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const endAccess = new FormData(form).has('endAccess');
-    reset.mutate({ newPassword: textOf(form, 'password'), endAccess });
-  };
+  const reset = useSubmit((chosen: { newPassword: string; endAccess: boolean }) =>
+    client.accounts.finishPasswordReset({ body: { token, ...chosen } }),
+  );
+  const submit = submitHandler(text =>
+    reset.mutate({ newPassword: text('password'), endAccess: text('endAccess') !== '' }),
+  );
   if (reset.isSuccess)
     return (
       <Frame title="Your password is changed">
@@ -167,14 +160,10 @@ export function SignUpMailedPage() {
 export const FinishSignUpPage: () => ReactNode = withToken(FinishSignUp);
 function FinishSignUp({ token }: { token: string }) {
   const navigate = useNavigate();
-  const finish = useMutation({
-    mutationFn: (password: string) => session.finishSignUp(token, password),
+  const finish = useSubmit((password: string) => session.finishSignUp(token, password), {
     onSuccess: () => navigate({ href: takeDestination() ?? '/' }),
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    finish.mutate(textOf(event.currentTarget, 'password'));
-  };
+  const submit = submitHandler(text => finish.mutate(text('password')));
   return (
     <Frame title="Finish your sign-up">
       {finish.error !== null && <Failure error={finish.error} />}
@@ -207,9 +196,7 @@ function BrokenLink() {
 // Needs a click, because programs that scan e-mails open links too.
 export const VerifyEmailPage: () => ReactNode = withToken(VerifyEmail);
 function VerifyEmail({ token }: { token: string }) {
-  const verify = useMutation({
-    mutationFn: () => client.accounts.verifyEmail({ body: { token } }),
-  });
+  const verify = useSubmit(() => client.accounts.verifyEmail({ body: { token } }));
   if (verify.isSuccess)
     return (
       <Frame title="Your address is verified">
@@ -234,9 +221,9 @@ function VerifyEmail({ token }: { token: string }) {
 
 export const ConfirmEmailPage: () => ReactNode = withToken(ConfirmEmail);
 function ConfirmEmail({ token }: { token: string }) {
-  const confirm = useMutation({
-    mutationFn: async () => (await client.accounts.confirmEmail({ body: { token } })).data.status,
-  });
+  const confirm = useSubmit(
+    async () => (await client.accounts.confirmEmail({ body: { token } })).data.status,
+  );
   if (confirm.data === 'changed')
     return (
       <Frame title="Your address is changed">

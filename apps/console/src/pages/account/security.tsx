@@ -14,13 +14,14 @@ import {
 } from '@mantine/core';
 import { StakError } from '@stak/client';
 import { IconDownload } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { Confirm } from '../../components/confirm.tsx';
-import { CopyLine } from '../../components/copy.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { saveFile } from '../../components/saved-file.ts';
+import { useState } from 'react';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { CopyLine } from '../../components/fields/copy.tsx';
+import { saveFile } from '../../components/fields/saved-file.ts';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { ConnectedApps } from './apps.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
@@ -59,10 +60,6 @@ export function Security() {
 
 type Props = { hasPassword: boolean; onCodes: (codes: readonly string[]) => void };
 
-const textOf = (event: FormEvent<HTMLFormElement>, name: string): string => {
-  event.preventDefault();
-  return String(new FormData(event.currentTarget).get(name) ?? '');
-};
 const codeOf = (error: unknown): string | undefined => (error instanceof StakError ? error.code : undefined);
 
 function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
@@ -97,22 +94,16 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
 }
 
 function Setup({ hasPassword, onCodes }: Props) {
-  const queries = useQueryClient();
   const { guard, dialog } = useStepUp();
-  const begin = useMutation({
-    mutationFn: async (password: string) => {
-      const body = hasPassword ? { password } : {};
-      return (await guard(() => client.accounts.beginAuthenticator({ body }))).data;
-    },
+  const begin = useSubmit(async (password: string) => {
+    const body = hasPassword ? { password } : {};
+    return (await guard(() => client.accounts.beginAuthenticator({ body }))).data;
   });
-  const confirm = useMutation({
-    mutationFn: async (code: string) =>
+  const confirm = useSubmit(
+    async (code: string) =>
       (await client.accounts.confirmAuthenticator({ body: { code } })).data.recoveryCodes,
-    onSuccess: async codes => {
-      onCodes(codes);
-      await queries.invalidateQueries({ queryKey: ['me'] });
-    },
-  });
+    { onSuccess: codes => onCodes(codes), refreshes: [['me']] },
+  );
   const isWrong = isWrongPassword(begin.error);
   const isWrongCode = codeOf(confirm.error) === 'accounts.code_wrong';
   return (
@@ -124,7 +115,7 @@ function Setup({ hasPassword, onCodes }: Props) {
         <Text size="sm">Once you have one, a password alone no longer opens your account.</Text>
         {begin.error !== null && !isWrong && <Failure error={begin.error} />}
         {begin.data === undefined ? (
-          <form onSubmit={event => begin.mutate(textOf(event, 'password'))}>
+          <form onSubmit={submitHandler(text => begin.mutate(text('password')))}>
             <Stack>
               {hasPassword && <OwnPassword error={begin.error} />}
               <Group justify="end">
@@ -135,7 +126,7 @@ function Setup({ hasPassword, onCodes }: Props) {
             </Stack>
           </form>
         ) : (
-          <form onSubmit={event => confirm.mutate(textOf(event, 'code'))}>
+          <form onSubmit={submitHandler(text => confirm.mutate(text('code')))}>
             <Stack>
               <Text size="sm">Enter this key in your app, then the code that it shows:</Text>
               <Group gap="xs">
@@ -170,17 +161,16 @@ function Setup({ hasPassword, onCodes }: Props) {
 
 // Every change needs a recently confirmed factor, which is asked for if necessary.
 function Installed({ hasPassword }: { hasPassword: boolean }) {
-  const queries = useQueryClient();
   const { guard, dialog } = useStepUp();
-  const remove = useMutation({
-    mutationFn: (password: string) =>
+  const remove = useSubmit(
+    (password: string) =>
       guard(() => client.accounts.removeAuthenticator({ body: hasPassword ? { password } : {} })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['me'] }),
-  });
+    { refreshes: [['me']] },
+  );
   const isWrong = isWrongPassword(remove.error);
   return (
     <Card withBorder component="section" aria-label="Authenticator app">
-      <form onSubmit={event => remove.mutate(textOf(event, 'password'))}>
+      <form onSubmit={submitHandler(text => remove.mutate(text('password')))}>
         <Stack>
           <Title order={3} size="h4">
             Authenticator app
@@ -202,8 +192,7 @@ function Installed({ hasPassword }: { hasPassword: boolean }) {
 
 function RenewCodes({ onCodes }: { onCodes: Props['onCodes'] }) {
   const { guard, dialog } = useStepUp();
-  const renew = useMutation({
-    mutationFn: () => guard(() => client.accounts.renewRecoveryCodes()),
+  const renew = useSubmit(() => guard(() => client.accounts.renewRecoveryCodes()), {
     onSuccess: ({ data }) => onCodes(data.recoveryCodes),
   });
   return (

@@ -1,31 +1,24 @@
 import { Badge, Button, Card, Group, Stack } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { complain } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { DataTable } from '../../components/data-table.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client, session } from '../../queries/api.ts';
 import { viaText } from '../../text/action-text.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 
 export function Sessions() {
-  const queries = useQueryClient();
   const navigate = useNavigate();
   const sessions = useQuery({
     queryKey: ['sessions'],
     queryFn: async () => (await client.accounts.listSessions()).data.data,
   });
-  const end = useMutation({
-    mutationFn: (sessionId: string) => client.accounts.endSession({ sessionId }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
-    onError: complain,
+  const end = useAction((sessionId: string) => client.accounts.endSession({ sessionId }), {
+    refreshes: [['sessions']],
   });
-  const endAll = useMutation({
-    mutationFn: () => session.endAll(),
-    onSuccess: () => navigate({ to: '/sign-in' }),
-    onError: complain,
-  });
+  const endAll = useAction(() => session.endAll(), { onSuccess: () => navigate({ to: '/sign-in' }) });
   return (
     <Stack>
       <Group justify="end">

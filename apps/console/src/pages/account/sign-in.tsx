@@ -3,11 +3,12 @@ import { StakError } from '@stak/client';
 import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useLocation, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { CenteredPage } from '../../components/centered-page.tsx';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { useState } from 'react';
+import { CenteredPage } from '../../components/data/centered-page.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
 import { messageOf, session } from '../../queries/api.ts';
 import { destinationOf, keepDestination } from '../../queries/destination.ts';
 import { canUsePasskeys } from '../../queries/passkey.ts';
@@ -62,16 +63,13 @@ export function SignInPage() {
 
   const openDemo = (token: string) => attempt(() => session.openDemo(token).finally(() => setUsedHash(hash)));
 
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const text = (name: string) => String(fields.get(name) ?? '');
+  const submit = submitHandler(text => {
     void attempt(() =>
       isNew
         ? session.signUp(text('email'), text('password'), text('name'))
         : session.signIn(text('email'), text('password'), text('code')),
     );
-  };
+  });
 
   // Shows all ways to sign in at once: a late button would move the field that somebody is about to click.
   if (isDemoLoading || areProvidersLoading || isOrganisationLoading) return null;

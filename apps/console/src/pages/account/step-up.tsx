@@ -1,8 +1,9 @@
 import { Button, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { StakError } from '@stak/client';
-import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
+import { type ReactNode, useState } from 'react';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client, messageOf, session } from '../../queries/api.ts';
 import { canUsePasskeys } from '../../queries/passkey.ts';
 import { useMe } from './profile.tsx';
@@ -41,18 +42,14 @@ export function useStepUp(): { guard<T>(work: () => Promise<T>): Promise<T>; dia
 
 function StepUp({ onShown }: { onShown: () => void }) {
   const { data: me } = useMe();
-  const show = useMutation({
-    mutationFn: async (code: string | undefined) => {
+  const show = useSubmit(
+    async (code: string | undefined) => {
       if (code === undefined) await session.stepUpWithPasskey();
       else await client.accounts.stepUp({ body: { code } });
     },
-    onSuccess: onShown,
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    event.stopPropagation(); // do not submit the form that opened the dialog
-    show.mutate(String(new FormData(event.currentTarget).get('code') ?? ''));
-  };
+    { onSuccess: onShown },
+  );
+  const submit = submitHandler(text => show.mutate(text('code')));
   const isWrong = show.error instanceof StakError && show.error.code === 'accounts.code_wrong';
   const hasPasskey = (me?.passkeys ?? 0) > 0 && canUsePasskeys();
   return (

@@ -1,8 +1,8 @@
 import { Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { DataTable } from '../../components/data-table.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
 import type { Tenant } from '../../queries/tenants.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { TenantList } from '../tenants/tenant-list.tsx';

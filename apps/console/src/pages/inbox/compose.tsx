@@ -15,13 +15,15 @@ import {
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { ConfirmDialog, type Question } from '../../components/confirm.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { PermittedFields } from '../../components/permitted.tsx';
-import { SavedMenu } from '../../components/saved-menu.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { PermittedFields } from '../../components/feedback/permitted.tsx';
+import { ConfirmDialog, type Question } from '../../components/fields/confirm.tsx';
+import { SavedMenu } from '../../components/fields/saved-menu.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useUsers } from '../../queries/tenants.ts';
 import { formatNumber, formatTime, nameZone } from '../../text/format.ts';
@@ -42,33 +44,34 @@ export function Compose({ inboxPath, inbox }: { inboxPath: InboxPath; inbox: Inb
   const edit = (part: Partial<Draft>) => setDraft(old => ({ ...old, ...part }));
   const users = useUsers(inboxPath.tenant_id);
   const queries = useQueryClient();
-  const send = useMutation({
-    mutationFn: async () => {
+  const send = useSubmit(
+    async () => {
       const body = sendBody(draft);
       return draft.audience === 'everyone'
         ? client.inbox.broadcast({ ...inboxPath, body })
         : client.inbox.publish({ ...inboxPath, body: { ...body, uids: draft.uids } });
     },
-    onSuccess: async ({ data }) => {
-      const whom = nameAudience(data).toLowerCase();
-      const message = data.send_at
-        ? `Will be sent at ${formatTime(data.send_at * 1000)}.`
-        : `Sent to ${whom}.`;
-      notifications.show({ message });
-      // Recipients and kind stay, because the next message often has the same.
-      edit({ title: '', body: '', link: '', sendAt: '' });
-      await queries.invalidateQueries({ queryKey: sendsKey(inboxPath) });
+    {
+      onSuccess: async ({ data }) => {
+        const whom = nameAudience(data).toLowerCase();
+        const message = data.send_at
+          ? `Will be sent at ${formatTime(data.send_at * 1000)}.`
+          : `Sent to ${whom}.`;
+        notifications.show({ message });
+        // Recipients and kind stay, because the next message often has the same.
+        edit({ title: '', body: '', link: '', sendAt: '' });
+        await queries.invalidateQueries({ queryKey: sendsKey(inboxPath) });
+      },
     },
-  });
+  );
   const isToEveryone = draft.audience === 'everyone';
   const members = useQuery({ ...publicCountsQuery(inboxPath), enabled: isToEveryone }).data?.members;
   const [isConfirming, { open: ask, close }] = useDisclosure(false);
   const complaints = fieldComplaints(send.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = submitHandler(() => {
     if (isToEveryone) ask();
     else send.mutate();
-  };
+  });
 
   return (
     <Card withBorder component="section" aria-label="Compose">

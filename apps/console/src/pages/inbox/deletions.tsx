@@ -1,10 +1,10 @@
 import { Alert, Button, Card, Loader, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { complain } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { DataTable } from '../../components/data-table.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { counted, formatNumber, formatTime } from '../../text/format.ts';
 import { categoriesKey, type InboxPath, inboxesKey, publicCountsQuery, sendsKey } from './queries.ts';
@@ -13,23 +13,15 @@ const refreshMs = 2_000; // while something is being removed
 
 // The categories that have messages. Deleting one deletes its messages.
 export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
-  const queries = useQueryClient();
   const categories = useQuery({
     queryKey: categoriesKey(inboxPath),
     queryFn: async () => (await client.inbox.listCategories(inboxPath)).data.data,
     refetchInterval: query => (query.state.data?.some(one => one.deleting) ? refreshMs : false),
   });
-  const remove = useMutation({
-    mutationFn: (category: string) =>
-      client.inbox.deleteCategory({ ...inboxPath, category, messages: 'delete' }),
-    onSuccess: () =>
-      Promise.all(
-        [categoriesKey(inboxPath), sendsKey(inboxPath), publicCountsQuery(inboxPath).queryKey].map(queryKey =>
-          queries.invalidateQueries({ queryKey }),
-        ),
-      ),
-    onError: complain,
-  });
+  const remove = useAction(
+    (category: string) => client.inbox.deleteCategory({ ...inboxPath, category, messages: 'delete' }),
+    { refreshes: [categoriesKey(inboxPath), sendsKey(inboxPath), publicCountsQuery(inboxPath).queryKey] },
+  );
   return (
     <Card withBorder component="section" aria-label="Categories">
       <Title order={3} size="h4" mb="sm">
@@ -107,14 +99,9 @@ export function DeleteInbox({
   title: string;
   onDeleted: () => void;
 }) {
-  const queries = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => client.inbox.deleteInbox(inboxPath),
-    onSuccess: async () => {
-      onDeleted();
-      await queries.invalidateQueries({ queryKey: inboxesKey(inboxPath.tenant_id) });
-    },
-    onError: complain,
+  const remove = useAction(() => client.inbox.deleteInbox(inboxPath), {
+    onSuccess: onDeleted,
+    refreshes: [inboxesKey(inboxPath.tenant_id)],
   });
   return (
     <Card withBorder component="section" aria-label="Delete this inbox">

@@ -1,5 +1,5 @@
 import { Card, Text, Title } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { usersKey } from '../../queries/tenants.ts';
 import { type Named, NamedForm } from './named-form.tsx';
@@ -20,12 +20,11 @@ export function NewTenant() {
 }
 
 export function NewUser({ tenant_id }: { tenant_id: string }) {
-  const queries = useQueryClient();
-  const create = useMutation({
-    mutationFn: ({ key, title }: Named) =>
+  const create = useSubmit(
+    ({ key, title }: Named) =>
       client.tenants.createUser({ tenant_id, body: { user_id: key, display_name: title } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: usersKey(tenant_id) }),
-  });
+    { refreshes: [usersKey(tenant_id)] },
+  );
   return (
     <Card withBorder>
       <Title order={3} size="h4">

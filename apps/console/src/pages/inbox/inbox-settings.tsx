@@ -10,14 +10,15 @@ import {
   TextInput,
   Title,
 } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import type { Inbox } from '@stak/client';
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { Loaded } from '../../components/loaded.tsx';
-import { PermittedFields } from '../../components/permitted.tsx';
-import { SaveFailure } from '../../components/save-failure.tsx';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { PermittedFields } from '../../components/feedback/permitted.tsx';
+import { SaveFailure } from '../../components/feedback/save-failure.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useFilling, type Versioned, versioned } from '../../queries/save-over.ts';
 import { CategoryTtls } from './category-ttls.tsx';
@@ -50,16 +51,16 @@ function Settings({ inboxPath, read }: { inboxPath: InboxPath; read: Versioned<I
   const queries = useQueryClient();
   const { round, filledWith, refill } = useFilling(read);
   const readNow = () => queries.fetchQuery({ ...inboxQuery(inboxPath), staleTime: 0 });
-  const save = useMutation({
+  const save = useSubmit(
     // If somebody else saved in between, the server refuses instead of overwriting.
-    mutationFn: async (body: () => Body) =>
+    async (body: () => Body) =>
       client.inbox.writeInbox({ ...inboxPath, body: body() }, { ifMatch: filledWith.etag ?? '*' }),
-    onSuccess: async () => {
-      notifications.show({ message: 'Saved.' });
-      refill(await readNow());
-      await queries.invalidateQueries({ queryKey: inboxesKey(inboxPath.tenant_id) });
+    {
+      done: 'Saved.',
+      onSuccess: async () => refill(await readNow()),
+      refreshes: [inboxesKey(inboxPath.tenant_id)],
     },
-  });
+  );
   const readAgain = async () => {
     refill(await readNow());
     save.reset();
@@ -101,10 +102,7 @@ function ConfigForm({
   const [ttl, setTtl] = useState(config.ttl ?? {});
   const [isUnique, setIsUnique] = useState(config.unique_host_system_ids ?? true);
 
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const text = (name: string) => String(fields.get(name) ?? '');
+  const submit = submitHandler(text => {
     onSave(() => ({
       title: text('title'),
       description: text('description'),
@@ -116,7 +114,7 @@ function ConfigForm({
         .filter(Boolean),
       ...(text('schema').trim() && { schema: parseSchema(text('schema')) }),
     }));
-  };
+  });
 
   return (
     <form onSubmit={submit}>

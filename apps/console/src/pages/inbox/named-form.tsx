@@ -1,6 +1,7 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
+import { useState } from 'react';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
 import { slugOf } from '../../text/slug.ts';
 
 export type Named = { key: string; title: string };
@@ -24,10 +25,7 @@ export function NamedForm({
   const [title, setTitle] = useState('');
   const [ownKey, setOwnKey] = useState<string>();
   const key = ownKey ?? slugOf(title);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit({ key, title });
-  };
+  const submit = submitHandler(() => onSubmit({ key, title }));
   return (
     <form onSubmit={submit}>
       <Stack>

@@ -1,6 +1,7 @@
 import { Button, Card, Modal, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { type Named, NamedForm } from './named-form.tsx';
 import { inboxesKey } from './queries.ts';
@@ -16,20 +17,22 @@ export function NewInbox({
 }) {
   const [isOpen, { open, close }] = useDisclosure(false);
   const queries = useQueryClient();
-  const create = useMutation({
+  const create = useSubmit(
     // Without the condition the call would change an existing inbox.
-    mutationFn: async ({ key, title }: Named) => {
+    async ({ key, title }: Named) => {
       const { data: inboxes } = await client.inbox.listInboxes({ tenant_id });
       if (inboxes.data.some(one => one.inbox_key === key))
         throw new Error(`There is an inbox with the key ${key} already. Choose another key.`);
       return client.inbox.writeInbox({ tenant_id, inbox_key: key, body: { title } });
     },
-    onSuccess: async ({ data }) => {
-      await queries.invalidateQueries({ queryKey: inboxesKey(tenant_id) });
-      close();
-      onMade(data.inbox_key);
+    {
+      onSuccess: async ({ data }) => {
+        await queries.invalidateQueries({ queryKey: inboxesKey(tenant_id) });
+        close();
+        onMade(data.inbox_key);
+      },
     },
-  });
+  );
   const form = (
     <NamedForm
       titleLabel="Title"

@@ -1,7 +1,7 @@
 import { Group, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Loaded } from '../../components/loaded.tsx';
-import { Stat } from '../../components/stat.tsx';
+import { Stat } from '../../components/data/stat.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
 import { formatNumber } from '../../text/format.ts';
 import { type InboxPath, publicCountsQuery } from './queries.ts';
 

@@ -1,10 +1,11 @@
 import { Badge, Button, Group, Modal, SegmentedControl, Stack } from '@mantine/core';
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { DataTable } from '../../components/data-table.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Loading } from '../../components/loaded.tsx';
-import { saveFile } from '../../components/saved-file.ts';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loading } from '../../components/feedback/loaded.tsx';
+import { saveFile } from '../../components/fields/saved-file.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { formatTime } from '../../text/format.ts';
 import type { InboxPath } from './queries.ts';
@@ -34,10 +35,10 @@ export function Receipts({ inboxPath, id, onClose }: Props) {
     initialPageParam: '',
     getNextPageParam: page => page.next_cursor,
   });
-  const save = useMutation({
-    mutationFn: async () => (await client.inbox.exportReceipts({ ...inboxPath, id, format: 'csv' })).data,
-    onSuccess: file => saveFile(`receipts-${id}.csv`, file as BlobPart),
-  });
+  const save = useSubmit(
+    async () => (await client.inbox.exportReceipts({ ...inboxPath, id, format: 'csv' })).data,
+    { onSuccess: file => saveFile(`receipts-${id}.csv`, file as BlobPart) },
+  );
   const error = receipts.error ?? save.error;
 
   return (

@@ -1,12 +1,12 @@
 import { Badge, Button, Card, Group, Progress, Stack, Text } from '@mantine/core';
 import type { Send } from '@stak/client';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { complain } from '../../components/complaint.ts';
-import { Confirm, type Question } from '../../components/confirm.tsx';
-import { DataTable } from '../../components/data-table.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { More } from '../../components/pages.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { More } from '../../components/data/pages.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { Confirm, type Question } from '../../components/fields/confirm.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { withCapital } from '../../text/capital.ts';
 import { formatAgo, formatNumber, formatShare, formatTime } from '../../text/format.ts';
@@ -19,7 +19,6 @@ const refreshMs = 4_000; // the read counts change, and there is no stream for s
 type Props = { inboxPath: InboxPath; opened: string | undefined; onOpen: (id: string | undefined) => void };
 
 export function Sends({ inboxPath, opened, onOpen }: Props) {
-  const queries = useQueryClient();
   const sends = useInfiniteQuery({
     queryKey: sendsKey(inboxPath),
     queryFn: async ({ pageParam }) =>
@@ -29,14 +28,13 @@ export function Sends({ inboxPath, opened, onOpen }: Props) {
     getNextPageParam: page => page.next_cursor,
     refetchInterval: refreshMs,
   });
-  const takeBack = useMutation({
-    mutationFn: ({ id, status }: Send) =>
+  const takeBack = useAction(
+    ({ id, status }: Send) =>
       status === 'scheduled'
         ? client.inbox.cancel({ ...inboxPath, id })
         : client.inbox.redact({ ...inboxPath, id }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: sendsKey(inboxPath) }),
-    onError: complain,
-  });
+    { refreshes: [sendsKey(inboxPath)] },
+  );
 
   if (sends.error && !sends.data) return <Failure error={sends.error} onRetry={() => sends.refetch()} />;
   return (

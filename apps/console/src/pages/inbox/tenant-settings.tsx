@@ -1,37 +1,32 @@
 import { Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { StakError } from '@stak/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { PermittedFields } from '../../components/permitted.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { PermittedFields } from '../../components/feedback/permitted.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 
 const nobodySaid = { data: { title: '', ttl: undefined, version: 0 }, etag: undefined };
 
 // Defaults for all inboxes of the tenant. An inbox's own settings override them.
 export function TenantSettings({ tenant_id }: { tenant_id: string }) {
-  const queries = useQueryClient();
   const settings = useQuery({
     queryKey: ['inbox-settings', tenant_id],
     queryFn: () => client.inbox.readSettings({ tenant_id }).catch(whenMissing),
   });
-  const save = useMutation({
-    mutationFn: ({ body, etag }: { body: { title: string; ttl?: string }; etag: string | undefined }) =>
+  const save = useSubmit(
+    ({ body, etag }: { body: { title: string; ttl?: string }; etag: string | undefined }) =>
       client.inbox.writeSettings({ tenant_id, body }, etag === undefined ? {} : { ifMatch: etag }),
-    onSuccess: async () => {
-      notifications.show({ message: 'Saved.' });
-      await queries.invalidateQueries({ queryKey: ['inbox-settings', tenant_id] });
-    },
-  });
-  const submit = (event: FormEvent<HTMLFormElement>, etag: string | undefined) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const ttl = String(fields.get('ttl') ?? '');
-    save.mutate({ body: { title: String(fields.get('title')), ...(ttl && { ttl }) }, etag });
-  };
+    { done: 'Saved.', refreshes: [['inbox-settings', tenant_id]] },
+  );
+  const submitOver = (etag: string | undefined) =>
+    submitHandler(text => {
+      const ttl = text('ttl');
+      save.mutate({ body: { title: text('title'), ...(ttl && { ttl }) }, etag });
+    });
   return (
     <Card withBorder component="section" aria-label="Tenant">
       <Title order={3} size="h4">
@@ -42,7 +37,7 @@ export function TenantSettings({ tenant_id }: { tenant_id: string }) {
       </Text>
       <Loaded query={settings}>
         {({ data, etag }) => (
-          <form key={data.version} onSubmit={event => submit(event, etag)}>
+          <form key={data.version} onSubmit={submitOver(etag)}>
             <PermittedFields to="inbox.writeSettings">
               <Stack gap="sm">
                 <TextInput name="title" label="Title" required maxLength={500} defaultValue={data.title} />

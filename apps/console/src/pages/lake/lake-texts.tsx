@@ -1,10 +1,11 @@
 import { Card, Code, Stack, Switch, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { ConfirmDialog, type Question } from '../../components/confirm.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { isWithoutLake } from '../../components/lake-failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { isWithoutLake } from '../../components/feedback/lake-failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { ConfirmDialog, type Question } from '../../components/fields/confirm.tsx';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { formatTime } from '../../text/format.ts';
@@ -33,10 +34,10 @@ export function LakeTexts() {
     queryFn: async () => (await client.lake.readTexts()).data,
     retry: false,
   });
-  const change = useMutation({
-    mutationFn: async (enabled: boolean) => (await client.lake.setTexts({ body: { enabled } })).data,
-    onSuccess: data => queries.setQueryData(textsKey, data),
-  });
+  const change = useSubmit(
+    async (enabled: boolean) => (await client.lake.setTexts({ body: { enabled } })).data,
+    { onSuccess: data => queries.setQueryData(textsKey, data) },
+  );
   if (isWithoutLake(setting.error)) return null;
   return (
     <Card withBorder component="section" aria-label="Texts">

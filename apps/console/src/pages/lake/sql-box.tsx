@@ -1,12 +1,12 @@
+import { useSubmit } from '../../queries/actions.ts';
 import './lake.css';
 import { Alert, Button, Group, Kbd, Stack, Text } from '@mantine/core';
 import { IconPlayerPlay } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useEffectEvent, useMemo, useState } from 'react';
-import { CodeField } from '../../components/code-field.tsx';
-import { isWithoutLake, LakeFailure } from '../../components/lake-failure.tsx';
-import { SavedMenu } from '../../components/saved-menu.tsx';
+import { isWithoutLake, LakeFailure } from '../../components/feedback/lake-failure.tsx';
+import { CodeField } from '../../components/fields/code-field.tsx';
+import { SavedMenu } from '../../components/fields/saved-menu.tsx';
 import { client, messageOf } from '../../queries/api.ts';
 import { LakeTexts } from './lake-texts.tsx';
 import { adviseOn } from './sql-advice.ts';
@@ -28,7 +28,7 @@ export default function SqlBox() {
   const { sql: inAddress } = route.useSearch();
   const navigate = route.useNavigate();
   const [sql, setSql] = useState(inAddress ?? examples[0]!.sql);
-  const query = useMutation({ mutationFn: ask });
+  const query = useSubmit(ask);
   const status = useLakeStatus();
   const tables = useMemo(
     () =>

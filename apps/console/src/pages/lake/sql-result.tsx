@@ -12,11 +12,10 @@ import {
 } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { IconDownload } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { Freshness } from '../../components/freshness.tsx';
-import { saveFile } from '../../components/saved-file.ts';
+import { Freshness } from '../../components/feedback/freshness.tsx';
+import { saveFile } from '../../components/fields/saved-file.ts';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { counted, formatNumber } from '../../text/format.ts';
@@ -138,12 +137,9 @@ type Format = keyof typeof formats;
 
 // Runs the query again into a file, which holds more rows than a response and keeps their types.
 function Download({ sql }: { sql: string }) {
-  const save = useMutation({
-    mutationFn: async (format: Format) => {
-      const { data } = await client.lake.export({ body: { sql, format } });
-      saveFile(`result.${format}`, data as BlobPart);
-    },
-    onError: complain,
+  const save = useAction(async (format: Format) => {
+    const { data } = await client.lake.export({ body: { sql, format } });
+    saveFile(`result.${format}`, data as BlobPart);
   });
   return (
     <Menu position="bottom-end">

@@ -1,7 +1,7 @@
 import { Accordion, Button, Card, Code, Group, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { isWithoutLake } from '../../components/lake-failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { isWithoutLake } from '../../components/feedback/lake-failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
 import { client } from '../../queries/api.ts';
 
 export const useLakeStatus = () =>

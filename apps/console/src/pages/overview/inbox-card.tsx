@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core';
 import { IconInbox } from '@tabler/icons-react';
-import { LakeFailure } from '../../components/lake-failure.tsx';
-import { LateBars } from '../../components/late-charts.tsx';
+import { LateBars } from '../../components/data/late-charts.tsx';
+import { LakeFailure } from '../../components/feedback/lake-failure.tsx';
 import { byDay, total, useInsight } from '../../queries/insights.ts';
 import { formatNumber, formatShare } from '../../text/format.ts';
 import { chartHeight, NoChart, ServiceCard, type ServiceDays } from './service-card.tsx';

@@ -1,7 +1,7 @@
 import { SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Stat } from '../../components/stat.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { Stat } from '../../components/data/stat.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
 import { client } from '../../queries/api.ts';
 import { formatBytes, formatNumber } from '../../text/format.ts';
 import { Alerts } from './alerts.tsx';

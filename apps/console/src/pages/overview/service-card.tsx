@@ -1,8 +1,8 @@
 import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { Stat } from '../../components/stat.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { Stat } from '../../components/data/stat.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
 
 type Figure = { label: string; value: string; isBad?: boolean };
 

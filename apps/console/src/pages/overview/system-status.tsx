@@ -1,6 +1,6 @@
 import { Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { isWithoutLake } from '../../components/lake-failure.tsx';
+import { isWithoutLake } from '../../components/feedback/lake-failure.tsx';
 import { client } from '../../queries/api.ts';
 import { Capacity } from './capacity.tsx';
 import { refetchInterval } from './system-refetch.ts';

@@ -1,8 +1,8 @@
 import { Skeleton } from '@mantine/core';
 import { IconWebhook } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Failure } from '../../components/failure.tsx';
-import { LateBars } from '../../components/late-charts.tsx';
+import { LateBars } from '../../components/data/late-charts.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
 import { client } from '../../queries/api.ts';
 import { formatNumber, formatShare } from '../../text/format.ts';
 import { deliveredShare, outcomesOf } from './event-outcomes.ts';

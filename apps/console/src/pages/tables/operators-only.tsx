@@ -1,5 +1,5 @@
-import { Missing } from '../../components/nothing-here.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { Missing } from '../../components/feedback/nothing-here.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
 
 export const OperatorsOnly = () => (
   <Missing

@@ -1,7 +1,7 @@
 import { Badge, Card, Collapse, Group, Stack, Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
-import { CopyIcon } from '../../components/copy.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
+import { CopyIcon } from '../../components/fields/copy.tsx';
 import { counted, formatAgo, formatTime } from '../../text/format.ts';
 import { Attributes, textOf } from './attributes.tsx';
 import { EntityName } from './entity-name.tsx';

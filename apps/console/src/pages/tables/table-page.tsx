@@ -1,10 +1,10 @@
 import './tables.css';
 import { Badge, Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { Loaded } from '../../components/loaded.tsx';
-import { isMissing, Missing } from '../../components/nothing-here.tsx';
-import { TabList } from '../../components/tab-list.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { TabList } from '../../components/data/tab-list.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { isMissing, Missing } from '../../components/feedback/nothing-here.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { withCapital } from '../../text/capital.ts';
 import { counted, formatBytes, formatNumber } from '../../text/format.ts';

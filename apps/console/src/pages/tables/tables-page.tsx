@@ -1,9 +1,9 @@
 import './tables.css';
 import { Card, Stack, Text, Title } from '@mantine/core';
-import { DataTable } from '../../components/data-table.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { isMissing } from '../../components/nothing-here.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { isMissing } from '../../components/feedback/nothing-here.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { formatBytes, formatNumber, formatTime } from '../../text/format.ts';
 import { OperatorsOnly } from './operators-only.tsx';

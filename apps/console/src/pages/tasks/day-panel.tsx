@@ -1,9 +1,10 @@
 import { Button, Card, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { Permitted } from '../../components/permitted.tsx';
+import { useState } from 'react';
+import { complain } from '../../components/feedback/complaint.ts';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { formatDay } from '../../text/days.ts';
@@ -61,21 +62,22 @@ export function DayPanel({ day, tasks, onOpen }: Props) {
 function AddOn({ day }: { day: string }) {
   const { showAnswer } = useTaskActions();
   const [text, setText] = useState('');
-  const add = useMutation({
-    mutationKey: taskMutationKey,
-    mutationFn: (line: string) => client.tasks.create({ body: { ...parseQuickTask(line), due_date: day } }),
-    onSuccess: ({ data }) => showAnswer('add', data),
-    onError: (error, line) => {
-      setText(now => now || line);
-      complain(error);
+  const add = useSubmit(
+    (line: string) => client.tasks.create({ body: { ...parseQuickTask(line), due_date: day } }),
+    {
+      mutationKey: taskMutationKey,
+      onSuccess: ({ data }) => showAnswer('add', data),
+      onError: (error, line) => {
+        setText(now => now || line);
+        complain(error);
+      },
     },
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  );
+  const submit = submitHandler(() => {
     if (parseQuickTask(text).title === '') return;
     add.mutate(text);
     setText('');
-  };
+  });
   return (
     <form onSubmit={submit}>
       <Group gap="xs" wrap="nowrap">

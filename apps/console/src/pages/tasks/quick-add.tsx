@@ -1,9 +1,11 @@
 import { Button, Group, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { complain } from '../../components/complaint.ts';
+import { useEffect, useRef, useState } from 'react';
+import { complain } from '../../components/feedback/complaint.ts';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { formatDay } from '../../text/days.ts';
 import { describeRule, parseQuickTask, type QuickTask } from './quick-task.ts';
@@ -33,24 +35,24 @@ export function QuickAdd() {
     staleTime: Number.POSITIVE_INFINITY,
   });
   const now = () => new Date(`${today}T${new Date().toTimeString().slice(0, 5)}`);
-  const add = useMutation({
-    mutationKey: taskMutationKey,
-    mutationFn: async (line: string) =>
-      client.tasks.create({ body: parseQuickTask(line, now(), await loadReader()) }),
-    onSuccess: ({ data }) => showAnswer('add', data),
-    // Puts a refused line back to be corrected, unless the next one is being typed.
-    onError: (error, line) => {
-      setText(current => current || line);
-      complain(error);
+  const add = useSubmit(
+    async (line: string) => client.tasks.create({ body: parseQuickTask(line, now(), await loadReader()) }),
+    {
+      mutationKey: taskMutationKey,
+      onSuccess: ({ data }) => showAnswer('add', data),
+      // Puts a refused line back to be corrected, unless the next one is being typed.
+      onError: (error, line) => {
+        setText(current => current || line);
+        complain(error);
+      },
     },
-  });
+  );
   const task = parseQuickTask(text, now(), reader.data?.readDate);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const submit = submitHandler(() => {
     if (task.title === '') return;
     add.mutate(text);
     setText('');
-  };
+  });
   const details = describe(task);
   return (
     <form onSubmit={submit}>

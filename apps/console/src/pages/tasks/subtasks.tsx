@@ -1,10 +1,11 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { Loaded } from '../../components/loaded.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { DueDate, TaskTitle } from './task-card.tsx';
@@ -72,20 +73,17 @@ export function Subtasks({ task_id, onOpen, onAdded }: Props) {
 function NewSubtask({ parent_id, onAdded }: { parent_id: string; onAdded: () => Promise<void> }) {
   const { showAnswer } = useTaskActions();
   const [title, setTitle] = useState('');
-  const add = useMutation({
+  const add = useAction(() => client.tasks.create({ body: { title: title.trim(), parent_id } }), {
     mutationKey: taskMutationKey,
-    mutationFn: () => client.tasks.create({ body: { title: title.trim(), parent_id } }),
     onSuccess: async ({ data }) => {
       setTitle('');
       await onAdded();
       await showAnswer('add', data);
     },
-    onError: complain,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = submitHandler(() => {
     if (title.trim() !== '' && !add.isPending) add.mutate();
-  };
+  });
   return (
     <form onSubmit={submit}>
       <Group gap="xs" wrap="nowrap">

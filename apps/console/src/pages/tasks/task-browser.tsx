@@ -1,9 +1,9 @@
 import { Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconFilter, IconSearch } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
-import { Failure } from '../../components/failure.tsx';
-import { Loading } from '../../components/loaded.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loading } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
 import { messageOf } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { useAddressText } from '../../text/address-text.ts';

@@ -3,8 +3,8 @@ import { ActionIcon, Anchor, Button, Group, Stack, Text, Title } from '@mantine/
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
+import { complain } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
 import { addMonths, firstWeekdayIn, formatDay, monthOf, weeksOf } from '../../text/days.ts';
 import { chipMarks } from './calendar-chip.tsx';
 import { findDay, useCalendarSensors } from './calendar-sensors.ts';

@@ -10,13 +10,15 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { CopyLine } from '../../components/copy.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Permitted, PermittedFields } from '../../components/permitted.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useId, useState } from 'react';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
+import { CopyLine } from '../../components/fields/copy.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { choicesOf } from '../../text/capital.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
@@ -77,25 +79,26 @@ function TaskFields({ task, etag, onDone, children }: FieldsProps) {
   const [draft, setDraft] = useState(() => draftOf(task));
   const [isSent, setIsSent] = useState(false);
   const edit = (part: Partial<TaskDraft>) => setDraft(old => ({ ...old, ...part }));
-  const save = useMutation({
-    mutationKey: taskMutationKey,
+  const save = useSubmit(
     // Somebody else's change in between is reported, not overwritten.
-    mutationFn: () => client.tasks.update({ task_id, body: patchOf(task, draft) }, { ifMatch: etag }),
-    onSuccess: ({ data }) => {
-      onDone();
-      return showAnswer('update', data);
+    () => client.tasks.update({ task_id, body: patchOf(task, draft) }, { ifMatch: etag }),
+    {
+      mutationKey: taskMutationKey,
+      onSuccess: ({ data }) => {
+        onDone();
+        return showAnswer('update', data);
+      },
     },
-  });
+  );
   const complaints = fieldComplaints(save.error);
   const unreadable =
     isSent && isUnreadable(task, draft)
       ? 'Write “every monday”, or a rule such as FREQ=MONTHLY;BYDAY=-1FR.'
       : undefined;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = submitHandler(() => {
     setIsSent(true);
     if (!isUnreadable(task, draft)) save.mutate();
-  };
+  });
   return (
     <>
       <form onSubmit={submit} id={formId}>

@@ -1,10 +1,10 @@
 import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Freshness, leastFresh } from '../../components/freshness.tsx';
-import { LakeFailure } from '../../components/lake-failure.tsx';
-import { LateBars, LateLine } from '../../components/late-charts.tsx';
-import { type Share, Shares } from '../../components/shares.tsx';
-import { Stat } from '../../components/stat.tsx';
+import { LateBars, LateLine } from '../../components/data/late-charts.tsx';
+import { type Share, Shares } from '../../components/data/shares.tsx';
+import { Stat } from '../../components/data/stat.tsx';
+import { Freshness, leastFresh } from '../../components/feedback/freshness.tsx';
+import { LakeFailure } from '../../components/feedback/lake-failure.tsx';
 import { byDay, type Insight, lastDays, total, useInsight } from '../../queries/insights.ts';
 import { withCapital } from '../../text/capital.ts';
 import { formatNumber, formatShare } from '../../text/format.ts';

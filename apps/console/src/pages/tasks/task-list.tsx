@@ -2,7 +2,7 @@ import { ActionIcon, Card, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { Permitted } from '../../components/permitted.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
 import { useMay } from '../../queries/permissions.ts';
 import { DueDate, TaskMarks, TaskTitle } from './task-card.tsx';
 import { columns, type Task, type TaskStatus } from './task-queries.ts';

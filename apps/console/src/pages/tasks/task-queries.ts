@@ -7,8 +7,9 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { complain } from '../../components/complaint.ts';
-import { offerUndo } from '../../components/undo.tsx';
+import { complain } from '../../components/feedback/complaint.ts';
+import { offerUndo } from '../../components/feedback/undo.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { formatDay } from '../../text/days.ts';
 import type { Drop } from './board-drop.ts';
@@ -210,11 +211,9 @@ export function useTaskActions() {
     },
     onError: fail,
   });
-  const restore = useMutation({
+  const restore = useAction((task_id: string) => client.tasks.restore({ task_id }), {
     mutationKey: taskMutationKey,
-    mutationFn: (task_id: string) => client.tasks.restore({ task_id }),
     onSuccess: ({ data }) => rememberWrite(data.task_id, data.version),
-    onError: complain,
     onSettled: refresh,
   });
   const remove = useMutation({

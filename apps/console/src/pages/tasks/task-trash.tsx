@@ -1,10 +1,10 @@
 import { Button, Card, Group, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { complain } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { DataTable } from '../../components/data-table.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { formatAgo } from '../../text/format.ts';
 import { useTaskActions } from './task-queries.ts';
@@ -15,13 +15,12 @@ export default function TaskTrash() {
     queryKey: ['tasks', 'trash'],
     queryFn: async () => (await client.tasks.listTrash({ limit: 100 })).data.data,
   });
-  const empty = useMutation({
-    mutationFn: async () => {
+  const empty = useAction(
+    async () => {
       while ((await client.tasks.emptyTrash()).data.has_more);
     },
-    onError: complain,
-    onSettled: refresh,
-  });
+    { onSettled: refresh },
+  );
   return (
     <Loaded query={trash}>
       {rows => (

@@ -1,8 +1,9 @@
 import { Button, Group, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
+import { useState } from 'react';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { invitationsKey, type User } from '../../queries/tenants.ts';
 import { type MadeInvitation, invite as sendInvitation } from './invite.ts';
 import { NoPortal } from './no-portal.tsx';
@@ -17,26 +18,23 @@ const spans = [
 ];
 
 export function InvitationForm({ tenant_id, onMade }: Props) {
-  const queries = useQueryClient();
   const [role, setRole] = useState<User['role']>('member');
   const [days, setDays] = useState('7');
-  const invite = useMutation({
-    mutationFn: (form: FormData) => {
-      const text = (name: string) => String(form.get(name) ?? '').trim();
-      const user_id = text('id');
-      const draft = { email: text('email'), role, ttl_days: Number(days), ...(user_id && { user_id }) };
+  const invite = useSubmit(
+    (text: (field: string) => string) => {
+      const user_id = text('id').trim();
+      const draft = {
+        email: text('email').trim(),
+        role,
+        ttl_days: Number(days),
+        ...(user_id && { user_id }),
+      };
       return sendInvitation(tenant_id, draft);
     },
-    onSuccess: made => {
-      onMade(made);
-      return queries.invalidateQueries({ queryKey: invitationsKey(tenant_id) });
-    },
-  });
+    { onSuccess: onMade, refreshes: [invitationsKey(tenant_id)] },
+  );
   const complaints = fieldComplaints(invite.error);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    invite.mutate(new FormData(event.currentTarget));
-  };
+  const submit = submitHandler(text => invite.mutate(text));
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">

@@ -1,6 +1,6 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core';
-import { CopyLine } from '../../components/copy.tsx';
-import { OneTimeSecret } from '../../components/one-time-secret.tsx';
+import { CopyLine } from '../../components/fields/copy.tsx';
+import { OneTimeSecret } from '../../components/fields/one-time-secret.tsx';
 import { formatTime } from '../../text/format.ts';
 import type { MadeInvitation } from './invite.ts';
 import { invitationLink } from './portal/portal-address.ts';

@@ -1,10 +1,10 @@
 import { Button, Center, Paper, Stack, Text, TextInput, Title } from '@mantine/core';
 import { StakError } from '@stak/client';
-import { useMutation } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
-import type { FormEvent } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
 
@@ -12,10 +12,10 @@ import { usePageTitle } from '../../shell/page-title.ts';
 export function InvitationPage() {
   usePageTitle('Invitation');
   const token = useLocation({ select: ({ hash }) => hash });
-  const accept = useMutation({
-    mutationFn: async (display_name: string) =>
+  const accept = useSubmit(
+    async (display_name: string) =>
       (await client.tenants.acceptInvitation({ body: { token, display_name } })).data,
-  });
+  );
   return (
     <Center mih="100vh" p="md" component="main">
       <Paper withBorder p="xl" w={400} maw="100%" aria-live="polite">
@@ -45,10 +45,7 @@ type Props = { isWhole: boolean; isBusy: boolean; error: unknown; onAccept: (nam
 
 function Accepted({ isWhole, isBusy, error, onAccept }: Props) {
   const isGone = error instanceof StakError && error.status === 404;
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    onAccept(String(new FormData(event.currentTarget).get('name')).trim());
-  };
+  const submit = submitHandler(text => onAccept(text('name').trim()));
   return (
     <Stack>
       <div>

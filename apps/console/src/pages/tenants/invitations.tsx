@@ -1,13 +1,13 @@
 import { Button, Card, Group, Modal, Text, Title } from '@mantine/core';
 import { IconMail } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ActionMenu } from '../../components/action-menu.tsx';
-import { complain } from '../../components/complaint.ts';
-import { DataTable } from '../../components/data-table.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { More, usePages } from '../../components/pages.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { More, usePages } from '../../components/data/pages.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { ActionMenu } from '../../components/fields/action-menu.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { type Invitation, invitationsKey } from '../../queries/tenants.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
@@ -95,18 +95,13 @@ type MenuProps = { invitation: Invitation; onMade: (made: MadeInvitation) => voi
 function InvitationMenu({ invitation, onMade }: MenuProps) {
   const { tenant_id, invitation_id, email, role, user_id } = invitation;
   const queries = useQueryClient();
-  const after = {
-    onError: complain,
-    onSettled: () => queries.invalidateQueries({ queryKey: invitationsKey(tenant_id) }),
-  };
-  const renew = useMutation({
-    mutationFn: () => invite(tenant_id, { email, role, user_id }),
+  const onSettled = () => queries.invalidateQueries({ queryKey: invitationsKey(tenant_id) });
+  const renew = useAction(() => invite(tenant_id, { email, role, user_id }), {
     onSuccess: onMade,
-    ...after,
+    onSettled,
   });
-  const revoke = useMutation({
-    mutationFn: () => client.tenants.revokeInvitation({ tenant_id, invitation_id }),
-    ...after,
+  const revoke = useAction(() => client.tenants.revokeInvitation({ tenant_id, invitation_id }), {
+    onSettled,
   });
   return (
     <ActionMenu

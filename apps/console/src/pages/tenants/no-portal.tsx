@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { complain } from '../../components/complaint.ts';
-import { Permitted } from '../../components/permitted.tsx';
+import { useQueryClient } from '@tanstack/react-query';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { portalKey, settingsKey, usePortal } from '../../queries/tenants.ts';
 
@@ -9,17 +9,17 @@ import { portalKey, settingsKey, usePortal } from '../../queries/tenants.ts';
 export function NoPortal({ tenant_id }: { tenant_id: string }) {
   const queries = useQueryClient();
   const portal = usePortal(tenant_id);
-  const open = useMutation({
-    mutationFn: () =>
-      client.tenants.updateSettings({ tenant_id, body: { portal_sign_in: 'mail' } }, { ifMatch: '*' }),
-    onError: complain,
-    onSettled: () =>
-      Promise.all(
-        [portalKey(tenant_id), settingsKey(tenant_id)].map(queryKey =>
-          queries.invalidateQueries({ queryKey }),
+  const open = useAction(
+    () => client.tenants.updateSettings({ tenant_id, body: { portal_sign_in: 'mail' } }, { ifMatch: '*' }),
+    {
+      onSettled: () =>
+        Promise.all(
+          [portalKey(tenant_id), settingsKey(tenant_id)].map(queryKey =>
+            queries.invalidateQueries({ queryKey }),
+          ),
         ),
-      ),
-  });
+    },
+  );
   if (portal.data !== null) return null;
   return (
     <Alert color="yellow" title="Nobody can sign in to the portal yet">

@@ -1,7 +1,7 @@
 import { Button, Card, Group, Stack, Text, Textarea, Title } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { formatDuration, formatNumber } from '../../text/format.ts';
 import { formatCost } from '../agents/cost.ts';
@@ -12,11 +12,9 @@ const operatorsChoice = 'default'; // the server knows which model that is
 /** Asks the selected model one question, with the instructions as typed. */
 export function PromptTrial({ draft: { provider, model, prompt } }: { draft: SettingsDraft }) {
   const [message, setMessage] = useState('');
-  const attempt = useMutation({
-    mutationFn: async () => {
-      const chosen = provider === operatorsChoice ? {} : { provider, model };
-      return (await client.agents.testModel({ body: { ...chosen, instructions: prompt, message } })).data;
-    },
+  const attempt = useSubmit(async () => {
+    const chosen = provider === operatorsChoice ? {} : { provider, model };
+    return (await client.agents.testModel({ body: { ...chosen, instructions: prompt, message } })).data;
   });
   const { data } = attempt;
   return (

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
-import type { FormEvent } from 'react';
-import { Failure } from '../../components/failure.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
 
 type Props = {
   label: string;
@@ -11,10 +11,7 @@ type Props = {
 };
 
 export function RenameForm({ label, name, isBusy, error, onRename }: Props) {
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    onRename(String(new FormData(event.currentTarget).get('name')).trim());
-  };
+  const submit = submitHandler(text => onRename(text('name').trim()));
   return (
     <form onSubmit={submit}>
       <Stack>

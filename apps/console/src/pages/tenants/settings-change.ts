@@ -1,5 +1,5 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { complain } from '../../components/complaint.ts';
+import { useQueryClient } from '@tanstack/react-query';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { settingsKey } from '../../queries/tenants.ts';
 import { skillsKey } from '../agents/queries.ts';
@@ -16,14 +16,13 @@ export async function changeSettings(tenant_id: string, change: Change) {
 // For settings that are saved as soon as they are switched.
 export function useSettingsChange(tenant_id: string) {
   const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (change: Change) => changeSettings(tenant_id, change),
-    scope: { id: `settings of ${tenant_id}` }, // one at a time, because concurrent changes conflict
+  return useAction((change: Change) => changeSettings(tenant_id, change), {
+    // One at a time, because concurrent changes conflict.
+    scope: { id: `settings of ${tenant_id}` },
     onSuccess: ({ data, etag = '*' }) => {
       // Only if they are shown: a form that opens later reads them itself.
       queries.setQueryData(settingsKey(tenant_id), (shown: unknown) => shown && { settings: data, etag });
       return queries.invalidateQueries({ queryKey: skillsKey(tenant_id) });
     },
-    onError: complain,
   });
 }

@@ -14,8 +14,9 @@ import {
 } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { Permitted, PermittedFields } from '../../components/permitted.tsx';
+import { type ReactNode, useId, useState } from 'react';
+import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
 import { client } from '../../queries/api.ts';
 import { PromptTrial } from './prompt-trial.tsx';
 import { draftOf, type Settings, type SettingsDraft } from './settings-draft.ts';
@@ -31,10 +32,7 @@ type Props = {
 export function SettingsForm({ settings, isBusy, complaints, onSave, children }: Props) {
   const [draft, setDraft] = useState(() => draftOf(settings));
   const edit = (part: Partial<SettingsDraft>) => setDraft(old => ({ ...old, ...part }));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSave(draft);
-  };
+  const submit = submitHandler(() => onSave(draft));
   const section = { draft, edit, complaints };
   return (
     <form onSubmit={submit}>

@@ -1,9 +1,9 @@
-import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Loaded } from '../../components/loaded.tsx';
-import { SaveFailure } from '../../components/save-failure.tsx';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { SaveFailure } from '../../components/feedback/save-failure.tsx';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { settingsKey, useSettings } from '../../queries/tenants.ts';
 import { patchOf, type Settings, type SettingsDraft } from './settings-draft.ts';
@@ -45,15 +45,17 @@ function Versioned({ tenant_id, read, onSaved, onReadAgain }: Props) {
   const queries = useQueryClient();
   // The version the user was editing, even if a newer one has been read since.
   const [{ settings, etag }] = useState(read);
-  const save = useMutation({
-    mutationFn: (draft: SettingsDraft) =>
+  const save = useSubmit(
+    (draft: SettingsDraft) =>
       client.tenants.updateSettings({ tenant_id, body: patchOf(draft) }, { ifMatch: etag }),
-    onSuccess: ({ data, etag: saved = '*' }) => {
-      notifications.show({ message: 'Saved.' });
-      queries.setQueryData(settingsKey(tenant_id), { settings: data, etag: saved });
-      onSaved();
+    {
+      done: 'Saved.',
+      onSuccess: ({ data, etag: saved = '*' }) => {
+        queries.setQueryData(settingsKey(tenant_id), { settings: data, etag: saved });
+        onSaved();
+      },
     },
-  });
+  );
   return (
     <SettingsForm
       settings={settings}

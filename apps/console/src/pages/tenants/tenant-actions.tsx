@@ -1,12 +1,11 @@
 import { Button, Group, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
 import { IconPencil, IconPlayerPause, IconTrash } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { ActionMenu } from '../../components/action-menu.tsx';
-import { complain } from '../../components/complaint.ts';
-import { Permitted } from '../../components/permitted.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { ActionMenu } from '../../components/fields/action-menu.tsx';
+import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { type Tenant, tenantKey, tenantsKey } from '../../queries/tenants.ts';
 import { RenameForm } from './rename-form.tsx';
@@ -23,20 +22,14 @@ export function TenantActions({ tenant: { tenant_id, name, status } }: { tenant:
     close();
     return queries.invalidateQueries({ queryKey: tenantsKey });
   };
-  const rename = useMutation({ mutationFn: (to: string) => update({ name: to }), onSuccess });
-  const turn = useMutation({
-    mutationFn: (to: 'active' | 'suspended') => update({ status: to }),
-    onSuccess,
-    onError: complain,
-  });
-  const remove = useMutation({
-    mutationFn: () => client.tenants.delete({ tenant_id }),
+  const rename = useSubmit((to: string) => update({ name: to }), { onSuccess });
+  const turn = useAction((to: 'active' | 'suspended') => update({ status: to }), { onSuccess });
+  const remove = useAction(() => client.tenants.delete({ tenant_id }), {
+    done: `${name} is closed, and its data is being erased.`,
     onSuccess: () => {
-      notifications.show({ message: `${name} is closed, and its data is being erased.` });
       void queries.invalidateQueries({ queryKey: tenantsKey });
       return navigate({ to: '/tenants' });
     },
-    onError: complain,
   });
   const suspension = {
     label: 'Suspend…',

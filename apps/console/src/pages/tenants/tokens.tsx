@@ -1,13 +1,11 @@
 import { Button, Card, Group, MultiSelect, Select, Stack, Text, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { OneTimeSecret } from '../../components/one-time-secret.tsx';
-import { PermittedFields } from '../../components/permitted.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { PermittedFields } from '../../components/feedback/permitted.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { OneTimeSecret } from '../../components/fields/one-time-secret.tsx';
+import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useUserChoices } from '../../queries/tenants.ts';
 import { formatTime } from '../../text/format.ts';
@@ -35,20 +33,17 @@ export function Tokens({ tenant_id, user }: { tenant_id: string; user: string | 
   const [scope, setScope] = useState(['inbox:read', 'inbox:write']);
   const [ttl, setTtl] = useState('3600');
   const choices = useUserChoices(tenant_id, sub);
-  const mint = useMutation({
-    mutationFn: async (): Promise<Minted> => {
-      const body = { sub: sub!, scope: scope.join(' '), ttl_seconds: Number(ttl) };
-      return (await client.tenants.mintToken({ tenant_id, body })).data;
-    },
+  const mint = useSubmit(async (): Promise<Minted> => {
+    const body = { sub: sub!, scope: scope.join(' '), ttl_seconds: Number(ttl) };
+    return (await client.tenants.mintToken({ tenant_id, body })).data;
   });
-  const revoke = useMutation({
-    mutationFn: () => client.tenants.revokeTokens({ tenant_id, body: sub === null ? {} : { sub } }),
-    onSuccess: () => {
-      mint.reset();
-      notifications.show({ message: 'The tokens are revoked.' });
+  const revoke = useAction(
+    () => client.tenants.revokeTokens({ tenant_id, body: sub === null ? {} : { sub } }),
+    {
+      done: 'The tokens are revoked.',
+      onSuccess: () => mint.reset(),
     },
-    onError: complain,
-  });
+  );
   return (
     <Card withBorder maw={720}>
       <Stack>

@@ -1,5 +1,5 @@
 import { notifications } from '@mantine/notifications';
-import { saveFile } from '../../components/saved-file.ts';
+import { saveFile } from '../../components/fields/saved-file.ts';
 import { countedClient, unhurried } from '../../queries/counted-client.ts';
 import type { User } from '../../queries/tenants.ts';
 import { formatBytes } from '../../text/format.ts';

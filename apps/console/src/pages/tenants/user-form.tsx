@@ -1,9 +1,11 @@
 import { Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { fieldComplaints } from '../../components/complaint.ts';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { type User, usersKey } from '../../queries/tenants.ts';
 import { channelNames, channelTypes } from '../agents/channels/channel-kinds.ts';
@@ -27,11 +29,10 @@ export function UserForm({ user, ...props }: Props) {
 }
 
 function Fields({ tenant_id, user, etag, onDone }: Props & { etag: string }) {
-  const queries = useQueryClient();
   const [role, setRole] = useState<User['role']>(user?.role ?? 'member');
-  const save = useMutation<unknown, Error, FormData>({
-    mutationFn: form => {
-      const text = (name: string) => String(form.get(name) ?? '').trim();
+  const save = useSubmit(
+    async (read: (field: string) => string): Promise<unknown> => {
+      const text = (name: string) => read(name).trim();
       const email = text('email');
       const said = channelTypes.map(type => [type, text(type)] as const);
       const body = { display_name: text('name'), role };
@@ -48,16 +49,10 @@ function Fields({ tenant_id, user, etag, onDone }: Props & { etag: string }) {
       const draft = { ...body, channel_identities, ...(email && { email }), ...(user_id && { user_id }) };
       return client.tenants.createUser({ tenant_id, body: draft });
     },
-    onSuccess: () => {
-      onDone();
-      return queries.invalidateQueries({ queryKey: usersKey(tenant_id) });
-    },
-  });
+    { onSuccess: onDone, refreshes: [usersKey(tenant_id)] },
+  );
   const complaints = fieldComplaints(save.error);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    save.mutate(new FormData(event.currentTarget));
-  };
+  const submit = submitHandler(text => save.mutate(text));
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">

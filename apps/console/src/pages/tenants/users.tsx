@@ -1,13 +1,12 @@
 import { Button, Card, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ActionMenu } from '../../components/action-menu.tsx';
-import { complain } from '../../components/complaint.ts';
-import { DataTable } from '../../components/data-table.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { More, usePages } from '../../components/pages.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { More, usePages } from '../../components/data/pages.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { ActionMenu } from '../../components/fields/action-menu.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { type User, usersKey } from '../../queries/tenants.ts';
 import { channelNames, channelTypes } from '../agents/channels/channel-kinds.ts';
@@ -101,16 +100,10 @@ const UserTable = ({ rows, go, onEdit }: TableProps) => (
 
 function UserMenu({ user, go, onEdit }: { user: User; go: Go; onEdit: () => void }) {
   const { tenant_id, user_id, display_name } = user;
-  const queries = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => client.tenants.deleteUser({ tenant_id, user_id }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: usersKey(tenant_id) }),
-    onError: complain,
+  const remove = useAction(() => client.tenants.deleteUser({ tenant_id, user_id }), {
+    refreshes: [usersKey(tenant_id)],
   });
-  const download = useMutation({
-    mutationFn: () => downloadUser(user),
-    onError: complain,
-  });
+  const download = useAction(() => downloadUser(user));
   return (
     <ActionMenu
       label={`Actions of ${display_name}`}

@@ -1,9 +1,9 @@
 import { Box, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, Suspense } from 'react';
-import { DaySpan } from '../../components/day-span.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Stat } from '../../components/stat.tsx';
+import { DaySpan } from '../../components/data/day-span.tsx';
+import { Stat } from '../../components/data/stat.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { counted, formatNumber } from '../../text/format.ts';

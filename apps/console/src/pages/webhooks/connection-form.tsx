@@ -1,14 +1,16 @@
 import { Button, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { ApiTypes, Connection, ConnectionWithSecret } from '@stak/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useMemo, useState } from 'react';
-import { CodeField } from '../../components/code-field.tsx';
-import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { Loaded } from '../../components/loaded.tsx';
-import { isMissing } from '../../components/nothing-here.tsx';
-import { Permitted, PermittedFields } from '../../components/permitted.tsx';
-import { SaveFailure } from '../../components/save-failure.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { isMissing } from '../../components/feedback/nothing-here.tsx';
+import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
+import { SaveFailure } from '../../components/feedback/save-failure.tsx';
+import { CodeField } from '../../components/fields/code-field.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { saveOver, useFilling, type Versioned } from '../../queries/save-over.ts';
 import { DeliverySettings, deliveryOf, draftOf } from './delivery-settings.tsx';
@@ -110,15 +112,14 @@ function ConnectionForm({ sourceId, connection, onSave, onReadAgain }: FormProps
   const [delivery, setDelivery] = useState(() => draftOf(connection));
   const [code, setCode] = useState(given?.type === 'javascript' ? given.code : exampleCode);
 
-  const save = useMutation({
-    mutationFn: async (names: { name: string; destinationUrl: string }) =>
-      onSave({
-        ...names,
-        filters: parse('filter', filters),
-        transform: transformOf(),
-        ...deliveryOf(delivery, connection === undefined),
-      } as Body),
-  });
+  const save = useSubmit(async (names: { name: string; destinationUrl: string }) =>
+    onSave({
+      ...names,
+      filters: parse('filter', filters),
+      transform: transformOf(),
+      ...deliveryOf(delivery, connection === undefined),
+    } as Body),
+  );
   const transformOf = (): unknown => {
     if (kind === 'field_map') return { type: kind, fields: parse('map', map), keep };
     return kind === 'javascript' ? { type: kind, code } : { type: kind };
@@ -135,11 +136,7 @@ function ConnectionForm({ sourceId, connection, onSave, onReadAgain }: FormProps
   };
   const [sample, setSample] = useSample();
   const sampleBody = useSampleBody(sample);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    save.mutate({ name: String(fields.get('name')), destinationUrl: String(fields.get('url')) });
-  };
+  const submit = submitHandler(text => save.mutate({ name: text('name'), destinationUrl: text('url') }));
   const complaints = fieldComplaints(save.error);
   const hasField = Object.keys(complaints).length > 0;
 

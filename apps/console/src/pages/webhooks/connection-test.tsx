@@ -1,9 +1,9 @@
 import { Button, Code, Divider, Group, JsonInput, Stack, Switch, Text, Timeline, Title } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconX } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure } from '../../components/failure.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { prettyOf } from '../../text/payload-text.ts';
 
@@ -13,12 +13,10 @@ export type Trial = ApiTypes['webhooks.testConnection']['data'];
 export function ConnectionTrial({ connectionId }: { connectionId: string }) {
   const [sample, setSample] = useState('{\n  "type": "order.paid",\n  "amount": 4200\n}');
   const [isSent, setIsSent] = useState(false);
-  const trial = useMutation({
-    mutationFn: async () => {
-      const headers: [string, string][] = [['Content-Type', 'application/json']];
-      const body = { body: sample, headers, send: isSent };
-      return (await client.webhooks.testConnection({ connectionId, body })).data;
-    },
+  const trial = useSubmit(async () => {
+    const headers: [string, string][] = [['Content-Type', 'application/json']];
+    const body = { body: sample, headers, send: isSent };
+    return (await client.webhooks.testConnection({ connectionId, body })).data;
   });
   return (
     <Stack component="section" aria-label="Send a sample">

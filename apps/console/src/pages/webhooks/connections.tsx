@@ -1,15 +1,15 @@
 import { Button, Card, Drawer, Group, Stack, Text } from '@mantine/core';
 import type { Connection } from '@stak/client';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { OneTimeSecret } from '../../components/one-time-secret.tsx';
-import { Permitted } from '../../components/permitted.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
+import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { OneTimeSecret } from '../../components/fields/one-time-secret.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { counted, formatNumber } from '../../text/format.ts';
@@ -104,10 +104,8 @@ type RotateProps = {
 };
 
 function RotateSecret({ connectionId, onRotated }: RotateProps) {
-  const rotate = useMutation({
-    mutationFn: async () => (await client.webhooks.rotateSecret({ connectionId })).data,
+  const rotate = useAction(async () => (await client.webhooks.rotateSecret({ connectionId })).data, {
     onSuccess: onRotated,
-    onError: complain,
   });
   return (
     <Group justify="space-between" wrap="nowrap">
@@ -134,17 +132,11 @@ function ConnectionCard({ connection, onEdit }: { connection: Connection; onEdit
   const refresh = () => queries.invalidateQueries({ queryKey: ['connections', sourceId] });
   const isStopped = status !== 'active';
   const editLabel = useMay()('webhooks.editConnection') ? 'Edit and test' : 'Show';
-  const edit = useMutation({
-    mutationFn: () =>
-      client.webhooks.editConnection({ connectionId, body: { status: isStopped ? 'active' : 'paused' } }),
-    onSuccess: refresh,
-    onError: complain,
-  });
-  const remove = useMutation({
-    mutationFn: () => client.webhooks.deleteConnection({ connectionId }),
-    onSuccess: refresh,
-    onError: complain,
-  });
+  const edit = useAction(
+    () => client.webhooks.editConnection({ connectionId, body: { status: isStopped ? 'active' : 'paused' } }),
+    { onSuccess: refresh },
+  );
+  const remove = useAction(() => client.webhooks.deleteConnection({ connectionId }), { onSuccess: refresh });
   return (
     <Card withBorder>
       <Group justify="space-between" align="start">

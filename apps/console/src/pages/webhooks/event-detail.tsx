@@ -14,18 +14,18 @@ import {
 import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconRefresh, IconX } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Fragment } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { CopyIcon } from '../../components/copy.tsx';
-import { DataTable } from '../../components/data-table.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { isMissing, Missing } from '../../components/nothing-here.tsx';
-import { Permitted } from '../../components/permitted.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
-import { TabList } from '../../components/tab-list.tsx';
-import { ButtonLink, TextLink } from '../../components/text-link.tsx';
-import { Together } from '../../components/together.tsx';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { TabList } from '../../components/data/tab-list.tsx';
+import { Together } from '../../components/data/together.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { isMissing, Missing } from '../../components/feedback/nothing-here.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { ButtonLink, TextLink } from '../../components/feedback/text-link.tsx';
+import { CopyIcon } from '../../components/fields/copy.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { counted, formatAgo, formatBytes, formatTime } from '../../text/format.ts';
@@ -133,19 +133,15 @@ export function EventDetail({ sourceId: given, eventId, view: wanted, onView, on
 
 function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | undefined }) {
   const { eventId, sourceId } = event;
-  const queries = useQueryClient();
-  const replay = useMutation({
-    mutationFn: () => client.webhooks.replayEvent({ eventId, body: {} }),
-    onSuccess: ({ data }) => {
+  const replay = useAction(() => client.webhooks.replayEvent({ eventId, body: {} }), {
+    onSuccess: ({ data }) =>
       notifications.show({
         message:
           data.deliveries === 0
             ? 'This source has no connections. Add one first.'
             : `Delivering again to ${counted(data.deliveries, 'connection')}.`,
-      });
-      return queries.invalidateQueries({ queryKey: ['event', eventId] });
-    },
-    onError: complain,
+      }),
+    refreshes: [['event', eventId]],
   });
   return (
     <div>

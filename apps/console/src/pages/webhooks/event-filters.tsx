@@ -1,6 +1,6 @@
 import { Group, Menu, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { SavedMenu } from '../../components/saved-menu.tsx';
+import { SavedMenu } from '../../components/fields/saved-menu.tsx';
 import { useAddressText } from '../../text/address-text.ts';
 import { choicesOf } from '../../text/capital.ts';
 import {

@@ -3,16 +3,16 @@ import { useHotkeys, useMediaQuery } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { csvLine } from '@stak/kit/csv';
 import { IconDownload, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
-import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { DataTable } from '../../components/data-table.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Loading } from '../../components/loaded.tsx';
-import { Permitted } from '../../components/permitted.tsx';
-import { saveFile } from '../../components/saved-file.ts';
-import { TextLink } from '../../components/text-link.tsx';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loading } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
+import { saveFile } from '../../components/fields/saved-file.ts';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useLive } from '../../queries/live.ts';
 import { formatAgo, formatDuration, formatNumber, formatTime } from '../../text/format.ts';
@@ -271,8 +271,8 @@ function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableP
 
 // The filtered events, up to the limit of an export.
 function Export({ sourceId, search }: { sourceId: string | undefined; search: EventsSearch }) {
-  const save = useMutation({
-    mutationFn: async () => {
+  const save = useAction(
+    async () => {
       const rows: EventRow[] = [];
       let isCut = true;
       for (let cursor: string | undefined; rows.length < exportedMost; ) {
@@ -294,17 +294,18 @@ function Export({ sourceId, search }: { sourceId: string | undefined; search: Ev
       ]);
       return { text: [columns, ...cells].map(csvLine).join(''), count: rows.length, isCut };
     },
-    onSuccess: ({ text, count, isCut }) => {
-      saveFile('events.csv', text);
-      if (isCut)
-        notifications.show({
-          color: 'yellow',
-          title: `The file holds the newest ${formatNumber(count)} events`,
-          message: 'There are more. Narrow the time to export the others.',
-        });
+    {
+      onSuccess: ({ text, count, isCut }) => {
+        saveFile('events.csv', text);
+        if (isCut)
+          notifications.show({
+            color: 'yellow',
+            title: `The file holds the newest ${formatNumber(count)} events`,
+            message: 'There are more. Narrow the time to export the others.',
+          });
+      },
     },
-    onError: complain,
-  });
+  );
   return (
     <Button
       variant="default"

@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { TextLink } from '../../components/text-link.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { EventDetail } from './event-detail.tsx';
 import { useSources } from './queries.ts';

@@ -1,8 +1,8 @@
 import { Code, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { CopyLine } from '../../components/copy.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { CopyLine } from '../../components/fields/copy.tsx';
 import { client } from '../../queries/api.ts';
 import { curlOf } from '../../text/curl.ts';
 import { hexOf, prettyOf } from '../../text/payload-text.ts';

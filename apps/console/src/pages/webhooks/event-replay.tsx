@@ -1,11 +1,11 @@
 import { Button, Group, Menu, Progress, Text } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { IconRefresh } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { complain } from '../../components/complaint.ts';
-import { ConfirmDialog } from '../../components/confirm.tsx';
-import { Permitted } from '../../components/permitted.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { ConfirmDialog } from '../../components/fields/confirm.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { counted, formatAgo, formatNumber } from '../../text/format.ts';
 import type { EventsSearch } from './address.ts';
@@ -126,12 +126,7 @@ function useCount(sourceId: string, search: EventsSearch, isWanted: boolean): Co
 }
 
 function useStartJob(sourceId: string) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (body: NewJob) => client.webhooks.createJob({ sourceId, body }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: jobsKey }),
-    onError: complain,
-  });
+  return useAction((body: NewJob) => client.webhooks.createJob({ sourceId, body }), { refreshes: [jobsKey] });
 }
 
 // The running jobs of this source and the last finished one, also after a reload.
@@ -180,10 +175,8 @@ function tellResult({ state, matched, deliveries, finishedAt = 0 }: Job): string
 
 function RunningJob({ job }: { job: Job }) {
   const queries = useQueryClient();
-  const stop = useMutation({
-    mutationFn: () => client.webhooks.cancelJob({ jobId: job.jobId }),
+  const stop = useAction(() => client.webhooks.cancelJob({ jobId: job.jobId }), {
     onSettled: () => queries.invalidateQueries({ queryKey: jobsKey }),
-    onError: complain,
   });
   const { matched, expected } = job;
   const percent = expected ? Math.min(100, (100 * matched) / expected) : 100;

@@ -1,8 +1,8 @@
 import { Alert, Code, Group, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { CopyLine } from '../../components/copy.tsx';
-import { Loaded } from '../../components/loaded.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { CopyLine } from '../../components/fields/copy.tsx';
 import { client } from '../../queries/api.ts';
 import { curlOf } from '../../text/curl.ts';
 import { diffLines } from '../../text/line-diff.ts';

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { CodeField } from '../../components/code-field.tsx';
+import { CodeField } from '../../components/fields/code-field.tsx';
 import {
   draftFilters,
   type FilterDraft,

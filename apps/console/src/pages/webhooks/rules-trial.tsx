@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import type { ApiTypes } from '@stak/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { CodeField } from '../../components/code-field.tsx';
+import { CodeField } from '../../components/fields/code-field.tsx';
 import { client, messageOf } from '../../queries/api.ts';
 import { formatAgo } from '../../text/format.ts';
 import { prettyOf } from '../../text/payload-text.ts';

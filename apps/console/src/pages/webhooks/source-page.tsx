@@ -1,17 +1,16 @@
 import { Button, Card, Code, Group, Stack, Tabs, Text, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { IconPlayerPause, IconPlayerPlay, IconSend } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { complain } from '../../components/complaint.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { CopyIcon, CopyLine } from '../../components/copy.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { isMissing, Missing } from '../../components/nothing-here.tsx';
-import { Permitted } from '../../components/permitted.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
-import { TabList } from '../../components/tab-list.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { TabList } from '../../components/data/tab-list.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { isMissing, Missing } from '../../components/feedback/nothing-here.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
+import { Confirm } from '../../components/fields/confirm.tsx';
+import { CopyIcon, CopyLine } from '../../components/fields/copy.tsx';
+import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import type { Versioned } from '../../queries/save-over.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -66,19 +65,15 @@ export function WebhookSourcePage() {
 function SourceHead({ source: { sourceId, name, status, ...source } }: { source: Source }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const edit = useMutation({
-    mutationFn: (next: 'active' | 'paused') =>
-      client.webhooks.editSource({ sourceId, body: { status: next } }),
-    onSuccess: ({ data, etag }) => queries.setQueryData(sourceQuery(sourceId).queryKey, { data, etag }),
-    onError: complain,
-  });
-  const remove = useMutation({
-    mutationFn: () => client.webhooks.deleteSource({ sourceId }),
+  const edit = useAction(
+    (next: 'active' | 'paused') => client.webhooks.editSource({ sourceId, body: { status: next } }),
+    { onSuccess: ({ data, etag }) => queries.setQueryData(sourceQuery(sourceId).queryKey, { data, etag }) },
+  );
+  const remove = useAction(() => client.webhooks.deleteSource({ sourceId }), {
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ['sources'] });
       return navigate({ to: '/webhooks' });
     },
-    onError: complain,
   });
   const isPaused = status === 'paused';
   return (
@@ -216,14 +211,9 @@ function Address({ source }: { source: Sender }) {
 
 function SendTestEvent({ source }: { source: Sender }) {
   const { sourceId, provider, signatures, hasSigningSecret } = source;
-  const queries = useQueryClient();
-  const send = useMutation({
-    mutationFn: () => client.webhooks.sendTestEvent({ sourceId }),
-    onSuccess: () => {
-      notifications.show({ message: 'The test event has arrived: it is the newest in the list.' });
-      return queries.invalidateQueries({ queryKey: ['events', sourceId] });
-    },
-    onError: complain,
+  const send = useAction(() => client.webhooks.sendTestEvent({ sourceId }), {
+    done: 'The test event has arrived: it is the newest in the list.',
+    refreshes: [['events', sourceId]],
   });
   if (signatures !== 'off' && provider === 'sendgrid')
     return (

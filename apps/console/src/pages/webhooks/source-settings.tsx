@@ -1,13 +1,14 @@
 import { Button, Card, Group, NumberInput, Select, Stack, Switch, TextInput, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { complain, fieldComplaints } from '../../components/complaint.ts';
-import { JsonField } from '../../components/json-field.tsx';
-import { OneTimeSecret } from '../../components/one-time-secret.tsx';
-import { PermittedFields } from '../../components/permitted.tsx';
-import { SaveFailure } from '../../components/save-failure.tsx';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
+import { PermittedFields } from '../../components/feedback/permitted.tsx';
+import { SaveFailure } from '../../components/feedback/save-failure.tsx';
+import { JsonField } from '../../components/fields/json-field.tsx';
+import { OneTimeSecret } from '../../components/fields/one-time-secret.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { saveOver, useFilling, type Versioned } from '../../queries/save-over.ts';
@@ -53,9 +54,9 @@ function draftOf(source: Source): Draft {
   };
 }
 
-function changeOf(draft: Draft, source: Source, fields: FormData): Change {
+function changeOf(draft: Draft, source: Source, read: (field: string) => string): Change {
   const { provider } = source;
-  const text = (name: string) => String(fields.get(name) ?? '').trim();
+  const text = (field: string) => read(field).trim();
   const { signatures, algorithm, ownAlgorithm, toleranceS, whilePaused, auditTrail } = draft;
   const ofSender: Change = {
     signatures,
@@ -119,24 +120,18 @@ function SourceForm({ filledWith, alertSecret, onSaved, onRotated, onReadAgain }
   const { sourceId, provider } = source;
   const [draft, setDraft] = useState(() => draftOf(source));
   const edit = (part: Partial<Draft>) => setDraft(before => ({ ...before, ...part }));
-  const save = useMutation({
-    mutationFn: async (fields: FormData) => {
-      const body = changeOf(draft, source, fields);
+  const save = useSubmit(
+    async (text: (field: string) => string) => {
+      const body = changeOf(draft, source, text);
       return saveOver(filledWith, {
         read: () => client.webhooks.readSource({ sourceId }),
         fieldsOf,
         save: ifMatch => client.webhooks.editSource({ sourceId, body }, { ifMatch }),
       });
     },
-    onSuccess: saved => {
-      notifications.show({ message: 'The source is saved.' });
-      onSaved(saved);
-    },
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    save.mutate(new FormData(event.currentTarget));
-  };
+    { done: 'The source is saved.', onSuccess: onSaved },
+  );
+  const submit = submitHandler(text => save.mutate(text));
   const complaints = fieldComplaints(save.error);
   const hasField = Object.keys(complaints).length > 0;
   const fields = { source, draft, edit, complaints };
@@ -295,13 +290,9 @@ const AlertFields = ({ source, draft, edit, complaints }: FieldsProps) => (
 type RotateProps = { sourceId: string; onRotated: (written: Written) => void };
 
 function RotateAlertSecret({ sourceId, onRotated }: RotateProps) {
-  const rotate = useMutation({
-    mutationFn: () => client.webhooks.rotateAlertSecret({ sourceId }),
-    onSuccess: written => {
-      notifications.show({ message: 'For 24 hours, alerts carry signatures of both secrets.' });
-      onRotated(written);
-    },
-    onError: complain,
+  const rotate = useAction(() => client.webhooks.rotateAlertSecret({ sourceId }), {
+    done: 'For 24 hours, alerts carry signatures of both secrets.',
+    onSuccess: written => onRotated(written),
   });
   return (
     <Button variant="default" loading={rotate.isPending} onClick={() => rotate.mutate()}>

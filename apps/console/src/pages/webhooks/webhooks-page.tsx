@@ -1,15 +1,17 @@
 import { Alert, Button, Card, Group, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
-import { CopyIcon } from '../../components/copy.tsx';
-import { DataTable } from '../../components/data-table.tsx';
-import { Failure } from '../../components/failure.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Permitted } from '../../components/permitted.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
-import { TextLink } from '../../components/text-link.tsx';
+import { useState } from 'react';
+import { DataTable } from '../../components/data/data-table.tsx';
+import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { Failure } from '../../components/feedback/failure.tsx';
+import { Loaded } from '../../components/feedback/loaded.tsx';
+import { Permitted } from '../../components/feedback/permitted.tsx';
+import { TextLink } from '../../components/feedback/text-link.tsx';
+import { CopyIcon } from '../../components/fields/copy.tsx';
+import { submitHandler } from '../../components/submit-handler.ts';
+import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -100,20 +102,20 @@ function NewSource() {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [provider, setProvider] = useState<Provider>('custom');
-  const create = useMutation({
-    mutationFn: (body: { name: string; provider: Provider; signingSecret?: string }) =>
+  const create = useSubmit(
+    (body: { name: string; provider: Provider; signingSecret?: string }) =>
       client.webhooks.createSource({ body }),
-    onSuccess: ({ data }) => {
-      void queries.invalidateQueries({ queryKey: ['sources'] });
-      return navigate({ to: '/webhooks/$source', params: { source: data.sourceId } });
+    {
+      onSuccess: ({ data }) => {
+        void queries.invalidateQueries({ queryKey: ['sources'] });
+        return navigate({ to: '/webhooks/$source', params: { source: data.sourceId } });
+      },
     },
+  );
+  const submit = submitHandler(text => {
+    const signingSecret = text('secret');
+    create.mutate({ name: text('name'), provider, ...(signingSecret && { signingSecret }) });
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const signingSecret = String(fields.get('secret') ?? '');
-    create.mutate({ name: String(fields.get('name')), provider, ...(signingSecret && { signingSecret }) });
-  };
   return (
     <form onSubmit={submit}>
       <Stack>

@@ -1,21 +1,23 @@
-import type { CAC } from 'cac';
-import { declareActions, loadConnection, runAction } from '../action.ts';
-import type { ConnectFlags } from '../connection.ts';
-
-type Flags = ConnectFlags & { json?: unknown };
+import { defineCommand, type FlagsOf, loadConnection, serverOption } from '../action.ts';
 
 const actions = { list, export: exportAll };
 
-export function registerAudit(cli: CAC): void {
-  declareActions<keyof typeof actions>(cli, 'audit <action>', 'The audit trail of your organisation', {
+const options = {
+  ...serverOption,
+  '--json': 'list: print JSON',
+} as const;
+type Flags = FlagsOf<typeof options>;
+
+export const registerAudit = defineCommand('audit <action>', {
+  title: 'The audit trail of your organisation',
+  actions: {
     list: 'Show the newest hundred entries',
     export: 'Export all entries of the last year, one JSON object per line',
-  })
-    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--json', 'list: print JSON')
-    .example('stak audit export > audit.ndjson')
-    .action((action: string, flags: Flags) => runAction('audit', actions, action, flags));
-}
+  },
+  options,
+  examples: ['stak audit export > audit.ndjson'],
+  load: async () => ({ actions }),
+});
 
 async function list(flags: Flags): Promise<void> {
   const { connect, printJson, printTable } = await loadConnection();

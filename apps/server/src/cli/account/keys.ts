@@ -1,42 +1,37 @@
-import type { CAC } from 'cac';
 import { UsageError } from '../../config/errors.ts';
 import { readMoment, readOptionalList, readText } from '../../config/flags.ts';
-import { declareActions, loadConnection, runAction } from '../action.ts';
-import type { ConnectFlags } from '../connection.ts';
+import { defineCommand, type FlagsOf, loadConnection, serverOption } from '../action.ts';
 import { stepUp } from './proof.ts';
-
-type KeyFlags = ConnectFlags & {
-  name?: unknown;
-  scope?: unknown;
-  expires?: unknown;
-  tenant?: unknown;
-  from?: unknown;
-  json?: unknown;
-};
 
 const actions = { list, create, delete: remove };
 
-export function registerKeys(cli: CAC): void {
-  declareActions<keyof typeof actions>(cli, 'keys <action> [id]', 'Your API keys', {
+const options = {
+  ...serverOption,
+  '--name <name>': 'create: what the key is for',
+  '--scope <scope>': 'create: read, write or admin (default: write)',
+  '--expires <time>': 'create: when it expires, such as 2027-01-01T00:00:00Z',
+  '--tenant <ids>': 'create: limit it to these tenants, separated by commas',
+  '--from <networks>': 'create: limit it to these networks, such as 192.0.2.0/24',
+  '--json': 'list: print JSON',
+} as const;
+type Flags = FlagsOf<typeof options>;
+
+export const registerKeys = defineCommand('keys <action> [id]', {
+  title: 'Your API keys',
+  actions: {
     list: 'All of them, with their scope and last use',
     create: 'Create a key. It is printed once',
     delete: 'Revoke a key',
-  })
-    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--name <name>', 'create: what the key is for')
-    .option('--scope <scope>', 'create: read, write or admin (default: write)')
-    .option('--expires <time>', 'create: when it expires, such as 2027-01-01T00:00:00Z')
-    .option('--tenant <ids>', 'create: limit it to these tenants, separated by commas')
-    .option('--from <networks>', 'create: limit it to these networks, such as 192.0.2.0/24')
-    .option('--json', 'list: print JSON')
-    .example('stak keys create --name production --scope write')
-    .example('stak keys delete key_0mwhdlltm00iqb4e1zqzc3by')
-    .action((action: string, id: string | undefined, flags: KeyFlags) =>
-      runAction('keys', actions, action, flags, id),
-    );
-}
+  },
+  options,
+  examples: [
+    'stak keys create --name production --scope write',
+    'stak keys delete key_0mwhdlltm00iqb4e1zqzc3by',
+  ],
+  load: async () => ({ actions }),
+});
 
-async function list(flags: KeyFlags): Promise<void> {
+async function list(flags: Flags): Promise<void> {
   const { connect, printJson, printTable } = await loadConnection();
   const { client } = await connect(flags);
   const { data } = await client.accounts.listKeys();
@@ -55,7 +50,7 @@ async function list(flags: KeyFlags): Promise<void> {
   );
 }
 
-async function create(flags: KeyFlags): Promise<void> {
+async function create(flags: Flags): Promise<void> {
   const { connect } = await loadConnection();
   const { client } = await connect(flags);
   const name = readText('--name', flags.name);
@@ -79,7 +74,7 @@ async function create(flags: KeyFlags): Promise<void> {
   console.log(data.key);
 }
 
-async function remove(flags: KeyFlags, id: string | undefined): Promise<void> {
+async function remove(flags: Flags, id: string | undefined): Promise<void> {
   if (id === undefined) throw new UsageError('which key? see stak keys list');
   const { connect } = await loadConnection();
   const { client } = await connect(flags);

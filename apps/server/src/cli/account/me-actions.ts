@@ -4,9 +4,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../../config/errors.ts';
 import { readOptional, readOptionalList, readText } from '../../config/flags.ts';
-import { authorize, type ConnectFlags, connect, forget, reach } from '../connection.ts';
+import type { FlagsOf } from '../action.ts';
+import { authorize, connect, forget, reach } from '../connection.ts';
 import { printJson, printTable } from '../print.ts';
 import { ask } from '../prompt.ts';
+import type { options } from './me.ts';
 import {
   addAuthenticator,
   passkeys,
@@ -16,15 +18,7 @@ import {
 } from './me-factors.ts';
 import { askPassword, askSecret, readMe, stepUp } from './proof.ts';
 
-export type Flags = ConnectFlags & {
-  name?: unknown;
-  email?: unknown;
-  to?: unknown;
-  withoutDownload?: unknown;
-  on?: unknown;
-  off?: unknown;
-  json?: unknown;
-};
+type Flags = FlagsOf<typeof options>;
 
 export const actions = {
   show,

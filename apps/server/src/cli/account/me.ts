@@ -1,9 +1,19 @@
-import type { CAC } from 'cac';
-import { declareActions, runAction } from '../action.ts';
-import type { actions, Flags } from './me-actions.ts';
+import { defineCommand, serverOption } from '../action.ts';
 
-export function registerMe(cli: CAC): void {
-  declareActions<keyof typeof actions>(cli, 'me <action> [what]', 'Your own account', {
+export const options = {
+  ...serverOption,
+  '--name <name>': 'rename: your name',
+  '--email <address>': 'change-email: the new address; reset-password: the address of the account',
+  '--to <file>': 'download, delete: the file, which must not exist yet',
+  '--without-download': 'delete: keep nothing',
+  '--on <topics>': 'mails: notices that you want: deliveries, limits',
+  '--off <topics>': 'mails: notices that you do not want',
+  '--json': 'show, sessions, passkeys, mails: print JSON',
+} as const;
+
+export const registerMe = defineCommand('me <action> [what]', {
+  title: 'Your own account',
+  actions: {
     show: 'Show your address, name, plan and second factor',
     rename: 'Change your name, with --name',
     verify: 'Verify your address with the link from the mail',
@@ -22,20 +32,12 @@ export function registerMe(cli: CAC): void {
     mails: 'Show which notices you get by mail, and switch them with --on and --off',
     download: 'Save all data of your account in a file, with --to',
     delete: 'Delete your account, after a download: with --to, or --without-download',
-  })
-    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--name <name>', 'rename: your name')
-    .option('--email <address>', 'change-email: the new address; reset-password: the address of the account')
-    .option('--to <file>', 'download, delete: the file, which must not exist yet')
-    .option('--without-download', 'delete: keep nothing')
-    .option('--on <topics>', 'mails: notices that you want: deliveries, limits')
-    .option('--off <topics>', 'mails: notices that you do not want')
-    .option('--json', 'show, sessions, passkeys, mails: print JSON')
-    .example('stak me change-email --email ann@new.example')
-    .example('stak me mails --off deliveries')
-    .example('stak me delete --to everything.tar')
-    .action(async (name: string, what: string | undefined, flags: Flags) => {
-      const { actions } = await import('./me-actions.ts');
-      await runAction('me', actions, name, flags, what);
-    });
-}
+  },
+  options,
+  examples: [
+    'stak me change-email --email ann@new.example',
+    'stak me mails --off deliveries',
+    'stak me delete --to everything.tar',
+  ],
+  load: () => import('./me-actions.ts'),
+});

@@ -1,26 +1,26 @@
-import type { CAC } from 'cac';
 import { UsageError } from '../../config/errors.ts';
-import { declareActions, loadConnection, runAction } from '../action.ts';
+import { defineCommand, type FlagsOf, loadConnection, serverOption } from '../action.ts';
 import type { ConnectFlags } from '../connection.ts';
-
-type Flags = ConnectFlags & { json?: unknown };
 
 const actions = { list, test };
 
-export function registerModels(cli: CAC): void {
-  declareActions<keyof typeof actions>(cli, 'models [action] [name]', 'The models that agents can use', {
+const options = {
+  ...serverOption,
+  '--json': 'list: print JSON',
+} as const;
+type Flags = FlagsOf<typeof options>;
+
+export const registerModels = defineCommand('models [action] [name]', {
+  title: 'The models that agents can use',
+  actions: {
     list: 'List the models, their prices and the default',
     test: 'Ask a model a question and print the answer (default: the default model)',
-  })
-    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--json', 'list: print JSON')
-    .example('stak models')
-    .example('stak models test')
-    .example('stak models test anthropic/claude-sonnet-4-5')
-    .action((action: string | undefined, name: string | undefined, flags: Flags) =>
-      runAction('models', actions, action ?? 'list', flags, name),
-    );
-}
+  },
+  options,
+  examples: ['stak models', 'stak models test', 'stak models test anthropic/claude-sonnet-4-5'],
+  usual: 'list',
+  load: async () => ({ actions }),
+});
 
 async function list(flags: Flags): Promise<void> {
   const { connect, printJson, printTable } = await loadConnection();

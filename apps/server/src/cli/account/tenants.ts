@@ -1,11 +1,6 @@
-import type { CAC } from 'cac';
 import { UsageError } from '../../config/errors.ts';
 import { readText } from '../../config/flags.ts';
-import { declareActions, loadConnection, runAction } from '../action.ts';
-import type { ConnectFlags } from '../connection.ts';
-
-type TenantFlags = ConnectFlags & { id?: unknown; name?: unknown; json?: unknown };
-type TokenFlags = ConnectFlags & { tenant?: unknown; user?: unknown; scope?: unknown; ttl?: unknown };
+import { defineCommand, type FlagsOf, loadConnection, serverOption } from '../action.ts';
 
 const actions = {
   list,
@@ -16,36 +11,52 @@ const actions = {
   delete: remove,
 };
 
-export function registerTenants(cli: CAC): void {
-  declareActions<keyof typeof actions>(cli, 'tenants <action> [id]', 'Your tenants', {
+const options = {
+  ...serverOption,
+  '--id <id>': 'create: its id (default: generated)',
+  '--name <name>': 'create: its name',
+  '--json': 'list: print JSON',
+} as const;
+
+type TenantFlags = FlagsOf<typeof options>;
+
+export const registerTenants = defineCommand('tenants <action> [id]', {
+  title: 'Your tenants',
+  actions: {
     list: 'List your tenants',
     create: 'Create a tenant, active at once',
     show: 'Show a tenant and its settings',
     activate: 'Activate a tenant',
     suspend: 'Suspend a tenant: its users are refused',
     delete: 'Delete a tenant and everything in it',
-  })
-    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--id <id>', 'create: its id (default: generated)')
-    .option('--name <name>', 'create: its name')
-    .option('--json', 'list: print JSON')
-    .example('stak tenants create --id acme --name "Acme Inc."')
-    .example('stak tenants suspend acme')
-    .action((action: string, id: string | undefined, flags: TenantFlags) =>
-      runAction('tenants', actions, action, flags, id),
-    );
-  declareActions<'mint'>(cli, 'tokens <action>', 'Tokens of end users', {
+  },
+  options,
+  examples: ['stak tenants create --id acme --name "Acme Inc."', 'stak tenants suspend acme'],
+  load: async () => ({ actions }),
+});
+
+const tokenOptions = {
+  ...serverOption,
+  '--tenant <id>': 'The tenant of the user',
+  '--user <id>': 'The user',
+  '--scope <scope>': 'The scopes, separated by spaces or commas (default: inbox:read inbox:write)',
+  '--ttl <seconds>': 'How long it is valid, in seconds (default: an hour)',
+} as const;
+
+type TokenFlags = FlagsOf<typeof tokenOptions>;
+
+export const registerTokens = defineCommand('tokens <action>', {
+  title: 'Tokens of end users',
+  actions: {
     mint: 'Create a short-lived token for a user of a tenant',
-  })
-    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--tenant <id>', 'The tenant of the user')
-    .option('--user <id>', 'The user')
-    .option('--scope <scope>', 'The scopes, separated by spaces or commas (default: inbox:read inbox:write)')
-    .option('--ttl <seconds>', 'How long it is valid, in seconds (default: an hour)')
-    .example('stak tokens mint --tenant acme --user ann')
-    .example('stak tokens mint --tenant acme --user ann --scope tasks:read,tasks:write')
-    .action((action: string, flags: TokenFlags) => runAction('tokens', { mint }, action, flags));
-}
+  },
+  options: tokenOptions,
+  examples: [
+    'stak tokens mint --tenant acme --user ann',
+    'stak tokens mint --tenant acme --user ann --scope tasks:read,tasks:write',
+  ],
+  load: async () => ({ actions: { mint } }),
+});
 
 async function list(flags: TenantFlags): Promise<void> {
   const { connect, iterate, printJson, printTable, takeFirst } = await load();

@@ -7,15 +7,10 @@ import { readServerConfig, readStoreConfig, serverVariables } from '../../config
 import { UsageError } from '../../config/errors.ts';
 import { readOptionalList, readText } from '../../config/flags.ts';
 import { designs } from '../../store/designs.ts';
+import type { FlagsOf } from '../action.ts';
+import type { options } from './aws.ts';
 
-export type Flags = {
-  prefix?: unknown;
-  env?: unknown;
-  secret?: unknown;
-  size?: unknown;
-  streams?: unknown;
-  to?: unknown;
-};
+type Flags = FlagsOf<typeof options>;
 
 export const actions = { template: printTemplate, handlers: writeHandlers };
 

@@ -7,18 +7,11 @@ import { copySecretKey, refuseOtherKey } from '../../config/secrets.ts';
 import { readDemo, removeDemo, saveDemo } from '../../http/demo-file.ts';
 import { untilStopped } from '../../process/signals.ts';
 import { readBuckets } from '../../store/buckets.ts';
+import type { FlagsOf } from '../action.ts';
 import { note } from '../print.ts';
+import type { options } from './dynamodb.ts';
 
-export type Flags = {
-  host?: unknown;
-  port?: unknown;
-  path?: unknown;
-  memory?: unknown;
-  allowOrigin?: unknown;
-  to?: unknown;
-  repair?: unknown;
-  buckets?: unknown;
-};
+type Flags = FlagsOf<typeof options>;
 
 // Responses that nobody reads: 64 of the largest, 16 MB each. A client that parses one does not read the next meanwhile.
 const unreadBytes = 1024 * 1024 * 1024;

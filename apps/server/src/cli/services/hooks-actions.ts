@@ -1,28 +1,15 @@
 import { type Client, iterate } from '@stak/client';
 import { UsageError } from '../../config/errors.ts';
 import { readCount, readMoment, readOptional, readOptionalList } from '../../config/flags.ts';
-import { type ConnectFlags, connect } from '../connection.ts';
+import type { FlagsOf } from '../action.ts';
+import { connect } from '../connection.ts';
 import { follow } from '../follow.ts';
 import { note, printJson, printTable, takeFirst, timeText } from '../print.ts';
+import type { options } from './hooks.ts';
 import { listen } from './hooks-listen.ts';
 import { connections, findSource, sources } from './hooks-sources.ts';
 
-type Flag =
-  | 'source'
-  | 'create'
-  | 'provider'
-  | 'secret'
-  | 'destination'
-  | 'status'
-  | 'text'
-  | 'from'
-  | 'to'
-  | 'connection'
-  | 'all'
-  | 'forward'
-  | 'limit'
-  | 'json';
-export type HookFlags = ConnectFlags & Partial<Record<Flag, unknown>>;
+export type HookFlags = FlagsOf<typeof options>;
 
 export const actions = { sources, connections, events, replay, tail, listen };
 

@@ -1,53 +1,39 @@
 import { type Client, iterate } from '@stak/client';
 import { UsageError } from '../../config/errors.ts';
 import { readCount, readList, readMoment, readOptional, readText } from '../../config/flags.ts';
-import { type ConnectFlags, connect } from '../connection.ts';
+import type { FlagsOf } from '../action.ts';
+import { connect } from '../connection.ts';
 import { follow } from '../follow.ts';
 import { printJson, printTable, takeFirst, timeText } from '../print.ts';
+import type { options } from './inbox.ts';
 
-type Flag =
-  | 'tenant'
-  | 'inbox'
-  | 'user'
-  | 'to'
-  | 'title'
-  | 'body'
-  | 'data'
-  | 'category'
-  | 'ttl'
-  | 'at'
-  | 'hostId'
-  | 'unread'
-  | 'all'
-  | 'limit'
-  | 'json';
-export type InboxFlags = ConnectFlags & Partial<Record<Flag, unknown>>;
+type Flags = FlagsOf<typeof options>;
 
 export const actions = { send, broadcast, list, read, tail, redact, receipts, delete: deleteInbox };
 
 const shownMessages = 20;
 
-const inboxOf = (flags: InboxFlags) => ({
+const inboxOf = (flags: Flags) => ({
   tenant_id: readText('--tenant', flags.tenant),
   inbox_key: readText('--inbox', flags.inbox),
 });
-const userOf = (flags: InboxFlags) => ({ ...inboxOf(flags), uid: readText('--user', flags.user) });
+const userOf = (flags: Flags) => ({ ...inboxOf(flags), uid: readText('--user', flags.user) });
 
-async function send(flags: InboxFlags): Promise<void> {
+async function send(flags: Flags): Promise<void> {
   const inboxId = inboxOf(flags);
   const body = { uids: readList('--to', flags.to), ...draftOf(flags) };
   const { client } = await connect(flags);
   printSent((await client.inbox.publish({ ...inboxId, body })).data);
 }
 
-async function broadcast(flags: InboxFlags): Promise<void> {
+async function broadcast(flags: Flags): Promise<void> {
   const inboxId = inboxOf(flags);
   const body = draftOf(flags);
   const { client } = await connect(flags);
   printSent((await client.inbox.broadcast({ ...inboxId, body })).data);
 }
 
-function draftOf(flags: InboxFlags) {
+function draftOf(flags: Flags) {
   const category = readOptional('--category', flags.category);
   const at = readMoment('--at', flags.at);
   return {
@@ -59,7 +45,7 @@ function draftOf(flags: InboxFlags) {
   };
 }
 
-function bodyOf({ body, data }: InboxFlags): unknown {
+function bodyOf({ body, data }: Flags): unknown {
   if (data === undefined) return body === undefined ? '' : readText('--body', body);
   if (body !== undefined) throw new UsageError('choose either --body or --data');
   try {
@@ -74,12 +60,12 @@ function printSent({ id, status }: { id: string; status: string }): void {
   console.log(id);
 }
 
-async function list(flags: InboxFlags): Promise<void> {
+async function list(flags: Flags): Promise<void> {
   if (flags.inbox === undefined) return listInboxes(flags);
   return flags.user === undefined ? listSends(flags) : listFeed(flags);
 }
 
-async function listInboxes(flags: InboxFlags): Promise<void> {
+async function listInboxes(flags: Flags): Promise<void> {
   const tenant_id = readText('--tenant', flags.tenant);
   const { client } = await connect(flags);
   const { data } = await client.inbox.listInboxes({ tenant_id });
@@ -91,7 +77,7 @@ async function listInboxes(flags: InboxFlags): Promise<void> {
   );
 }
 
-async function listSends(flags: InboxFlags): Promise<void> {
+async function listSends(flags: Flags): Promise<void> {
   const inboxId = inboxOf(flags);
   const most = readCount('--limit', flags.limit, shownMessages);
   const { client } = await connect(flags);
@@ -122,7 +108,7 @@ const rowOf = (one: Message): string[] => [
   one.message.title,
 ];
 
-async function listFeed(flags: InboxFlags): Promise<void> {
+async function listFeed(flags: Flags): Promise<void> {
   const user = userOf(flags);
   const most = readCount('--limit', flags.limit, shownMessages);
   const category = readOptional('--category', flags.category);
@@ -136,7 +122,7 @@ async function listFeed(flags: InboxFlags): Promise<void> {
   );
 }
 
-async function read(flags: InboxFlags, id: string | undefined): Promise<void> {
+async function read(flags: Flags, id: string | undefined): Promise<void> {
   const user = userOf(flags);
   if (id === undefined) {
     if (!flags.all) throw new UsageError('which message? see stak inbox list, or use --all');
@@ -150,7 +136,7 @@ async function read(flags: InboxFlags, id: string | undefined): Promise<void> {
   printJson(data);
 }
 
-async function tail(flags: InboxFlags): Promise<void> {
+async function tail(flags: Flags): Promise<void> {
   const user = userOf(flags);
   const { client } = await connect(flags);
   console.error(`Following ${user.inbox_key} of ${user.uid}; stop with Ctrl-C`);
@@ -169,7 +155,7 @@ function lineOf({ event, data }: { event: string; data: unknown }): string {
   return `counts   ${total} in all, ${unread} unread, ${unseen} unseen`;
 }
 
-async function redact(flags: InboxFlags, id: string | undefined): Promise<void> {
+async function redact(flags: Flags, id: string | undefined): Promise<void> {
   const inboxId = inboxOf(flags);
   const host_system_id = readOptional('--host-id', flags.hostId);
   if ((id === undefined) === (host_system_id === undefined))
@@ -180,7 +166,7 @@ async function redact(flags: InboxFlags, id: string | undefined): Promise<void> 
   console.log('redacted for all recipients');
 }
 
-async function receipts(flags: InboxFlags, id: string | undefined): Promise<void> {
+async function receipts(flags: Flags, id: string | undefined): Promise<void> {
   const inboxId = inboxOf(flags);
   if (id === undefined) throw new UsageError('which message? give its id (see stak inbox list)');
   const most = readCount('--limit', flags.limit, shownMessages);
@@ -192,7 +178,7 @@ async function receipts(flags: InboxFlags, id: string | undefined): Promise<void
   printTable([['user', 'read'], ...lines], 'Nobody has it.');
 }
 
-async function deleteInbox(flags: InboxFlags): Promise<void> {
+async function deleteInbox(flags: Flags): Promise<void> {
   const inboxId = inboxOf(flags);
   if (!flags.all)
     throw new UsageError(`everything in ${inboxId.inbox_key} would be deleted; confirm with --all`);

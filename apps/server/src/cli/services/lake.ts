@@ -1,36 +1,38 @@
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { CAC } from 'cac';
 import { UsageError } from '../../config/errors.ts';
 import { readText } from '../../config/flags.ts';
-import { declareActions, loadConnection, runAction } from '../action.ts';
-import type { ConnectFlags } from '../connection.ts';
-
-type LakeFlags = ConnectFlags & { json?: unknown; days?: unknown; param?: unknown; to?: unknown };
+import { defineCommand, type FlagsOf, loadConnection, serverOption } from '../action.ts';
 
 const actions = { query, insight, status };
 
-export function registerLake(cli: CAC): void {
-  declareActions<keyof typeof actions>(cli, 'lake <action> [text]', 'Your data in SQL, seconds old', {
+const options = {
+  ...serverOption,
+  '--days <number>': 'insight: how many days back (default: 30)',
+  '--param <name=value>': 'query: the value of $name or $1; can be repeated',
+  '--to <file>': 'query: write the rows to a file that ends in .csv, .arrow or .parquet',
+  '--json': 'Print JSON',
+} as const;
+type Flags = FlagsOf<typeof options>;
+
+export const registerLake = defineCommand('lake <action> [text]', {
+  title: 'Your data in SQL, seconds old',
+  actions: {
     query: 'Ask with a SELECT in DuckDB\'s language; "show tables" says what there is',
     insight: 'Show an insight by name; without a name, list them',
     status: 'Show the lag of each table',
-  })
-    .option('--url <url>', 'The server (default: that of this folder, or the last one signed in to)')
-    .option('--days <number>', 'insight: how many days back (default: 30)')
-    .option('--param <name=value>', 'query: the value of $name or $1; can be repeated')
-    .option('--to <file>', 'query: write the rows to a file that ends in .csv, .arrow or .parquet')
-    .option('--json', 'Print JSON')
-    .example('stak lake query "select status, count(*) from tasks group by 1"')
-    .example('stak lake query "from tasks where status = ?" --param 1=pending --to tasks.parquet')
-    .example('stak lake insight tasks-completed --days 7')
-    .example('stak lake status')
-    .action((action: string, text: string | undefined, flags: LakeFlags) =>
-      runAction('lake', actions, action, flags, text),
-    );
-}
+  },
+  options,
+  examples: [
+    'stak lake query "select status, count(*) from tasks group by 1"',
+    'stak lake query "from tasks where status = ?" --param 1=pending --to tasks.parquet',
+    'stak lake insight tasks-completed --days 7',
+    'stak lake status',
+  ],
+  load: async () => ({ actions }),
+});
 
-async function query(flags: LakeFlags, sql: string | undefined): Promise<void> {
+async function query(flags: Flags, sql: string | undefined): Promise<void> {
   if (sql === undefined) throw new UsageError('which query? for example: stak lake query "show tables"');
   const { connect, printJson, printTable } = await loadConnection();
   const { client } = await connect(flags);
@@ -79,7 +81,7 @@ function formatOf(file: string): 'csv' | 'arrow' | 'parquet' {
   throw new UsageError('--to needs a file that ends in .csv, .arrow or .parquet');
 }
 
-async function insight(flags: LakeFlags, name: string | undefined): Promise<void> {
+async function insight(flags: Flags, name: string | undefined): Promise<void> {
   const { connect, printJson, printTable } = await loadConnection();
   const { client } = await connect(flags);
   if (name === undefined) {
@@ -95,7 +97,7 @@ async function insight(flags: LakeFlags, name: string | undefined): Promise<void
   printLag(data);
 }
 
-async function status(flags: LakeFlags): Promise<void> {
+async function status(flags: Flags): Promise<void> {
   const { connect, printJson, printTable } = await loadConnection();
   const { client } = await connect(flags);
   const { data } = await client.lake.status();

@@ -2,22 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import { iterate } from '@stak/client';
 import { UsageError } from '../../config/errors.ts';
 import { readCount, readOptional, readOptionalList, readText } from '../../config/flags.ts';
-import { type ConnectFlags, connect } from '../connection.ts';
+import type { FlagsOf } from '../action.ts';
+import { connect } from '../connection.ts';
 import { printJson, printTable, takeFirst } from '../print.ts';
+import type { options } from './tasks.ts';
 
-type Flag =
-  | 'due'
-  | 'priority'
-  | 'category'
-  | 'label'
-  | 'description'
-  | 'filter'
-  | 'all'
-  | 'limit'
-  | 'format'
-  | 'out'
-  | 'json';
-export type TaskFlags = ConnectFlags & Partial<Record<Flag, unknown>>;
+type Flags = FlagsOf<typeof options>;
 
 export const actions = { add, list, done, search, export: download };
 
@@ -25,7 +15,7 @@ const shownTasks = 50;
 const priorities = ['low', 'medium', 'high', 'urgent'] as const;
 const formats = ['json', 'csv'] as const;
 
-async function add(flags: TaskFlags, title: string | undefined): Promise<void> {
+async function add(flags: Flags, title: string | undefined): Promise<void> {
   if (title === undefined) throw new UsageError('what is to be done? like stak tasks add "Call Ann"');
   const body = {
     title,
@@ -40,14 +30,14 @@ async function add(flags: TaskFlags, title: string | undefined): Promise<void> {
   console.log(data.task_id);
 }
 
-async function list(flags: TaskFlags): Promise<void> {
+async function list(flags: Flags): Promise<void> {
   const filter = readOptional('--filter', flags.filter) ?? (flags.all ? '' : 'is:open');
   const most = readCount('--limit', flags.limit, shownTasks);
   const { client } = await connect(flags);
   show(flags, await takeFirst(iterate(client.tasks.list, { filter, limit: Math.min(most, 100) }), most));
 }
 
-async function search(flags: TaskFlags, q: string | undefined): Promise<void> {
+async function search(flags: Flags, q: string | undefined): Promise<void> {
   if (q === undefined) throw new UsageError('which words? like stak tasks search "call ann"');
   const most = readCount('--limit', flags.limit, shownTasks);
   const { client } = await connect(flags);
@@ -63,7 +53,7 @@ type Listed = {
   category?: string;
 };
 
-function show(flags: TaskFlags, tasks: readonly Listed[]): void {
+function show(flags: Flags, tasks: readonly Listed[]): void {
   if (flags.json) printJson(tasks);
   else
     printTable(
@@ -81,14 +71,14 @@ const rowOf = ({ task_id, due_date = '', priority = '', status, category = '', t
   title,
 ];
 
-async function done(flags: TaskFlags, task_id: string | undefined): Promise<void> {
+async function done(flags: Flags, task_id: string | undefined): Promise<void> {
   if (task_id === undefined) throw new UsageError('which task? see stak tasks list');
   const { client } = await connect(flags);
   const { data } = await client.tasks.update({ task_id, body: { status: 'completed' } });
   console.log(`done: ${data.title}`);
 }
 
-async function download(flags: TaskFlags): Promise<void> {
+async function download(flags: Flags): Promise<void> {
   const format = readChoice('--format', flags.format, formats) ?? 'json';
   const file = readOptional('--out', flags.out);
   const { client } = await connect(flags);

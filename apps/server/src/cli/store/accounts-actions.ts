@@ -7,9 +7,11 @@ import { readText } from '../../config/flags.ts';
 import { refusingSealer } from '../../config/secrets.ts';
 import type { Database } from '../../store/database.ts';
 import { visitDatabase } from '../../store/visit.ts';
+import type { FlagsOf } from '../action.ts';
 import { printTable } from '../print.ts';
+import type { options } from './accounts.ts';
 
-export type Flags = { path?: unknown; plan?: unknown; json?: unknown };
+type Flags = FlagsOf<typeof options>;
 
 type Opened = {
   database: Database;

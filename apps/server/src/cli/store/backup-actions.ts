@@ -16,10 +16,12 @@ import {
 import { type BackupStatus, readStatus } from '../../store/backup/status.ts';
 import type { Target } from '../../store/backup/target.ts';
 import { openObjects } from '../../store/lake/lake-objects.ts';
+import type { FlagsOf } from '../action.ts';
 import { note, printJson, printTable, timeText } from '../print.ts';
 import { type Progress, showProgress } from '../progress.ts';
+import type { options } from './backup.ts';
 
-export type Flags = { from?: unknown; json?: unknown; maxLag?: unknown };
+type Flags = FlagsOf<typeof options>;
 export type RestoreFlags = { from?: unknown; toTime?: unknown; path?: unknown };
 
 export const actions = { status };

@@ -8,9 +8,11 @@ import type { Database } from '../../store/database.ts';
 import { designs } from '../../store/designs.ts';
 import { findSealedValues, keyIdOf, resealValue } from '../../store/sealed-values.ts';
 import { visitDatabase } from '../../store/visit.ts';
+import type { FlagsOf } from '../action.ts';
 import { printJson, printTable } from '../print.ts';
+import type { options } from './secrets.ts';
 
-export type Flags = { path?: unknown; revoke?: unknown; json?: unknown };
+type Flags = FlagsOf<typeof options>;
 
 type Opened = { database: Database; keys: readonly SecretKey[]; sealer: Sealer };
 

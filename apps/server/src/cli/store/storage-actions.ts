@@ -1,13 +1,15 @@
 import { listStorage, requestRecount, sizeText } from '@stak/accounts';
 import { systemClock } from '@stak/kit';
 import { createStore } from '@stak/table';
-import { readStoreConfig, type StoreFlags } from '../../config/config.ts';
+import { readStoreConfig } from '../../config/config.ts';
 import type { Database } from '../../store/database.ts';
 import { countedTables } from '../../store/storage.ts';
 import { visitDatabase } from '../../store/visit.ts';
+import type { FlagsOf } from '../action.ts';
 import { printTable } from '../print.ts';
+import type { options } from './storage.ts';
 
-export type Flags = StoreFlags & { json?: unknown };
+type Flags = FlagsOf<typeof options>;
 
 export const actions = {
   list: flags => visit(flags, database => list(database, flags.json === true)),

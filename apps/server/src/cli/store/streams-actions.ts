@@ -14,16 +14,11 @@ import { readStoreConfig } from '../../config/config.ts';
 import { UsageError } from '../../config/errors.ts';
 import { readDurationMs } from '../../config/flags.ts';
 import { visitDatabase } from '../../store/visit.ts';
+import type { FlagsOf } from '../action.ts';
 import { printJson } from '../print.ts';
+import type { options } from './streams.ts';
 
-export type Flags = {
-  path?: unknown;
-  endpoint?: unknown;
-  region?: unknown;
-  prefix?: unknown;
-  json?: unknown;
-  maxLag?: unknown;
-};
+type Flags = FlagsOf<typeof options>;
 
 type Opened = { store: Store; source: StreamSource };
 type Action = (flags: Flags, consumer: string | undefined) => Promise<void>;

@@ -9,18 +9,11 @@ import { readText } from '../../config/flags.ts';
 import { measureDesign } from '../../store/costs.ts';
 import { openDatabase } from '../../store/database.ts';
 import { designs } from '../../store/designs.ts';
+import type { FlagsOf } from '../action.ts';
 import { note, printJson, printTable } from '../print.ts';
+import type { options } from './tables.ts';
 
-export type Flags = {
-  from?: unknown;
-  path?: unknown;
-  endpoint?: unknown;
-  region?: unknown;
-  prefix?: unknown;
-  to?: unknown;
-  check?: unknown;
-  json?: unknown;
-};
+type Flags = FlagsOf<typeof options>;
 
 export const actions = { list, create, doc, cost };
 

@@ -103,7 +103,7 @@ const keyView = z.strictObject({
   pieces: z.array(z.strictObject({ text: z.string(), param: z.string().nullable() })),
   is_masked: z.boolean(),
 });
-nameSchemas({ TableAttribute: attributeView, TableKey: keyView });
+nameSchemas({ TableAttribute: attributeView, TableKey: keyView, TableKeyNames: keyNames });
 export type KeyView = z.output<typeof keyView>;
 
 const itemSchema = z.strictObject({
@@ -113,6 +113,7 @@ const itemSchema = z.strictObject({
   is_expired: z.boolean().describe('Whether it has expired and is not removed yet'),
   attributes: z.array(attributeView),
 });
+nameSchemas({ TableItem: itemSchema });
 export type ItemView = z.output<typeof itemSchema>;
 
 export const itemsQuery = pageQuery(limits.pageItems).extend({

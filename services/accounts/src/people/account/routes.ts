@@ -14,7 +14,6 @@ import {
 import { tableErrors } from '@stak/table';
 import { z } from 'zod';
 import { doneBy, showEntry } from '../../audit.ts';
-import type { StorageUse } from '../../billing/storage/counts.ts';
 import { isoTime } from '../../deps.ts';
 import { accountsErrors, userNotFound } from '../../errors.ts';
 import type { AuditEntry } from '../../main-table.ts';

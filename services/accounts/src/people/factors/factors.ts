@@ -9,7 +9,6 @@ import { proveOwner, requireFresh, type Signed, type SignInDeps } from '../crede
 import { explainFactor, factorSteps, type Shown } from '../credentials/second-factor.ts';
 import { authenticator, hasFactor } from '../credentials/tables.ts';
 import { newSecret, secretText, secretUri } from '../credentials/totp.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
 
 export type FactorDeps = SignInDeps & { issuer: string };
 

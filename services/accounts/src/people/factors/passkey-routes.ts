@@ -33,9 +33,10 @@ const newPasskeySchema = z
     }),
   })
   .describe('The result of `navigator.credentials.create`, as JSON');
-const options = json(
-  z.strictObject({ options: z.looseObject({}).describe('WebAuthn options for the browser, as JSON') }),
-);
+const optionsSchema = z.strictObject({
+  options: z.looseObject({}).describe('WebAuthn options for the browser, as JSON'),
+});
+const options = json(optionsSchema);
 const passkeySchema = z.strictObject({
   passkeyId: z.string(),
   name: z.string(),
@@ -54,7 +55,7 @@ const owner = [
 ];
 const params = z.strictObject({ passkeyId: z.string().regex(/^pky_[a-f0-9]{32}$/) });
 
-nameSchemas({ Passkey: passkeySchema, PasskeyAnswer: passkeyAnswerSchema });
+nameSchemas({ Passkey: passkeySchema, PasskeyAnswer: passkeyAnswerSchema, PasskeyOptions: optionsSchema });
 
 const routes = {
   beginSignIn: route({

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
 import { z } from 'zod';
 import { originOf } from '../../origin.ts';
 import { codeSchema, triedPasswordSchema } from '../../schema.ts';
@@ -17,11 +17,12 @@ const tags = ['accounts'];
 const password = triedPasswordSchema
   .optional()
   .describe('Not needed if the account has no password and you have just signed in');
-const recoveryCodes = json(
-  z.strictObject({
-    recoveryCodes: z.array(z.string()).describe('Each works once, in place of a code from the app'),
-  }),
-);
+const proof = z.strictObject({ password });
+const codes = z.strictObject({
+  recoveryCodes: z.array(z.string()).describe('Each works once, in place of a code from the app'),
+});
+nameSchemas({ PasswordProof: proof, RecoveryCodes: codes });
+const recoveryCodes = json(codes);
 const owner = [
   'accounts.password_wrong',
   'accounts.sign_in_again',
@@ -42,7 +43,7 @@ const routes = {
     summary: 'Start adding an authenticator app',
     description:
       'Show the `uri` as a QR code, or the `secret` as text. Nothing changes until you confirm with a code from the app.',
-    request: { body: json(z.strictObject({ password })) },
+    request: { body: json(proof) },
     responses: {
       201: json(
         z.strictObject({
@@ -84,7 +85,7 @@ const routes = {
     summary: 'Remove the authenticator app',
     description:
       'Removes the authenticator app. Needs the password, and a code that was shown within ten minutes.',
-    request: { body: json(z.strictObject({ password })) },
+    request: { body: json(proof) },
     responses: { 204: empty() },
     problems: [...owner, 'accounts.factor_missing', 'accounts.step_up_needed', 'accounts.changed'],
   }),

@@ -1,4 +1,4 @@
-import { problemSchema } from '@stak/http';
+import { nameSchemas, problemSchema } from '@stak/http';
 import { z } from 'zod';
 
 // The error codes of OAuth (RFC 6749, 5.2; RFC 7591, 3.2.2).
@@ -27,6 +27,8 @@ const protocolErrorSchema = z.strictObject({
   error: z.string().describe('The error code of the OAuth standard'),
   error_description: z.string().describe('What is wrong, in words'),
 });
+
+nameSchemas({ OAuthError: protocolErrorSchema });
 
 // Errors in the protocol's own format. Errors outside the protocol, such as rate limits, are problems as elsewhere.
 export const refusals = {

@@ -1,4 +1,4 @@
-import { empty, json, route } from '@stak/http';
+import { empty, json, nameSchemas, route } from '@stak/http';
 import { z } from 'zod';
 import { triedPasswordSchema } from '../../schema.ts';
 import * as limits from './limits.ts';
@@ -19,6 +19,10 @@ const rate = {
   windowMs: 60_000,
   by: 'address',
 } as const;
+
+const linkBody = z.strictObject({ return_to: returnTo, password: triedPasswordSchema.optional() });
+const providerUrl = z.strictObject({ url: z.string() });
+nameSchemas({ ProviderLink: linkBody, ProviderUrl: providerUrl });
 
 export const socialRoutes = {
   providers: route({
@@ -95,9 +99,9 @@ export const socialRoutes = {
       'Requires the password, or a recent sign-in if there is no password, and a recently confirmed second factor if there is one. Send the browser to the `url`. It returns to `return_to`, linked.',
     request: {
       params,
-      body: json(z.strictObject({ return_to: returnTo, password: triedPasswordSchema.optional() })),
+      body: json(linkBody),
     },
-    responses: { 200: json(z.strictObject({ url: z.string() })) },
+    responses: { 200: json(providerUrl) },
     problems: [
       'accounts.provider_not_configured',
       'accounts.return_to_refused',

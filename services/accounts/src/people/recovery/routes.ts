@@ -1,4 +1,4 @@
-import { empty, endpoint, json, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
 import { z } from 'zod';
 import type { ApiKeys } from '../../access/api-keys.ts';
 import type { Memberships } from '../../access/memberships.ts';
@@ -20,6 +20,9 @@ export type RecoveryDeps = SignInDeps & {
 const tags = ['accounts'];
 const common = { tenant: 'none', mcp: false, tags } as const;
 const accepted = empty('Accepted. A mail is sent if the address has an account');
+
+const tokenBody = z.strictObject({ token: mailedTokenSchema });
+nameSchemas({ MailedToken: tokenBody });
 
 const routes = {
   requestReset: route({
@@ -100,7 +103,7 @@ const routes = {
     auth: 'person',
     summary: 'Verify your address with the token from the mail',
     description: 'Verifies the address that the mail with this token was sent to.',
-    request: { body: json(z.strictObject({ token: mailedTokenSchema })) },
+    request: { body: json(tokenBody) },
     responses: { 204: empty() },
     problems: ['accounts.token_refused', 'accounts.changed', 'accounts.too_many_attempts'],
   }),
@@ -140,7 +143,7 @@ const routes = {
     auth: 'person',
     summary: 'Confirm a change of address with the token from the mail',
     description: 'Moves the account to the new address that the mail with this token was sent to.',
-    request: { body: json(z.strictObject({ token: mailedTokenSchema })) },
+    request: { body: json(tokenBody) },
     responses: {
       200: json(
         z.strictObject({

@@ -1,7 +1,6 @@
 import { type MaybePromise, whenKnown } from '@stak/kit';
 import type { WriteStep } from '@stak/table';
 import type { Standing } from '../../access/memberships.ts';
-import type { Origin } from '../../deps.ts';
 import type { Session } from '../../main-table.ts';
 import type { Origin } from '../../origin.ts';
 import { type Ending, endSessions, planEnding, revokeSession } from './end-sessions.ts';

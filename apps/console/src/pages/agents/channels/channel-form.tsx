@@ -1,8 +1,9 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { fieldComplaints } from '../../../components/complaint.ts';
-import { Failure } from '../../../components/failure.tsx';
+import { useState } from 'react';
+import { fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { submitHandler } from '../../../components/submit-handler.ts';
+import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { channelsKey } from '../queries.ts';
 import { type ChannelType, channelKinds, channelNames, channelTypes } from './channel-kinds.ts';
@@ -12,17 +13,12 @@ type Props = { tenant_id: string; onDone: () => void };
 
 // Claims the channel first, because it can belong to one tenant only, and then stores its secrets.
 export function ChannelForm({ tenant_id, onDone }: Props) {
-  const queries = useQueryClient();
   const [type, setType] = useState<ChannelType>('slack');
-  const claim = useMutation({
-    mutationFn: (channel_id: string) =>
-      client.tenants.claimChannel({ tenant_id, body: { type, channel_id } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: channelsKey(tenant_id) }),
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    claim.mutate(String(new FormData(event.currentTarget).get('id')).trim());
-  };
+  const claim = useSubmit(
+    (channel_id: string) => client.tenants.claimChannel({ tenant_id, body: { type, channel_id } }),
+    { refreshes: [channelsKey(tenant_id)] },
+  );
+  const submit = submitHandler(text => claim.mutate(text('id').trim()));
   if (claim.data)
     return (
       <Stack>

@@ -1,11 +1,11 @@
 import { Group, Modal, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ActionMenu } from '../../../components/action-menu.tsx';
-import { complain } from '../../../components/complaint.ts';
-import { CopyIcon } from '../../../components/copy.tsx';
-import { DataTable } from '../../../components/data-table.tsx';
-import { StatusBadge } from '../../../components/status-badge.tsx';
+import { DataTable } from '../../../components/data/data-table.tsx';
+import { StatusBadge } from '../../../components/data/status-badge.tsx';
+import { ActionMenu } from '../../../components/fields/action-menu.tsx';
+import { CopyIcon } from '../../../components/fields/copy.tsx';
+import { useAction } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { channelsKey } from '../queries.ts';
 import { channelNames, isChannelType, webhookAddress } from './channel-kinds.ts';
@@ -81,16 +81,15 @@ type MenuProps = { tenant_id: string; channel: Channel; onSecrets: () => void };
 
 function ChannelMenu({ tenant_id, channel: { type, channel_id, hasSecrets }, onSecrets }: MenuProps) {
   const queries = useQueryClient();
-  const release = useMutation({
-    mutationFn: async () => {
+  const release = useAction(
+    async () => {
       // Secrets first: without them, nothing the channel sends is accepted.
       if (hasSecrets && isChannelType(type))
         await client.agents.deleteChannelCredentials({ tenant_id, type, channel_id });
       await client.tenants.releaseChannel({ tenant_id, type, channel_id });
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: channelsKey(tenant_id) }),
-    onError: complain,
-  });
+    { onSettled: () => queries.invalidateQueries({ queryKey: channelsKey(tenant_id) }) },
+  );
   return (
     <ActionMenu
       label={`Actions of ${type} ${channel_id}`}

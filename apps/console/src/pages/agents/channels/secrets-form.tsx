@@ -1,9 +1,8 @@
 import { Button, Code, Group, PasswordInput, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
-import { CopyIcon } from '../../../components/copy.tsx';
-import { Failure } from '../../../components/failure.tsx';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { CopyIcon } from '../../../components/fields/copy.tsx';
+import { submitHandler } from '../../../components/submit-handler.ts';
+import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { channelsKey } from '../queries.ts';
 import { type ChannelType, channelKinds, webhookAddress } from './channel-kinds.ts';
@@ -11,24 +10,20 @@ import { type ChannelType, channelKinds, webhookAddress } from './channel-kinds.
 type Props = { tenant_id: string; type: ChannelType; channel_id: string; onDone: () => void };
 
 export function SecretsForm({ tenant_id, type, channel_id, onDone }: Props) {
-  const queries = useQueryClient();
   const { secrets, tell } = channelKinds[type];
   const address = webhookAddress(type, channel_id);
-  const save = useMutation({
-    mutationFn: (body: Record<string, string>) =>
+  const save = useSubmit(
+    (body: Record<string, string>) =>
       client.agents.putChannelCredentials({ tenant_id, type, channel_id, body }),
-    onSuccess: () => {
-      notifications.show({ message: 'The secrets are stored encrypted and never shown again.' });
-      onDone();
-      return queries.invalidateQueries({ queryKey: channelsKey(tenant_id) });
+    {
+      done: 'The secrets are stored encrypted and never shown again.',
+      onSuccess: onDone,
+      refreshes: [channelsKey(tenant_id)],
     },
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const given = Object.keys(secrets).map(name => [name, String(form.get(name) ?? '').trim()] as const);
-    save.mutate(Object.fromEntries(given));
-  };
+  );
+  const submit = submitHandler(text =>
+    save.mutate(Object.fromEntries(Object.keys(secrets).map(name => [name, text(name).trim()]))),
+  );
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">

@@ -1,8 +1,9 @@
 import { Button, Card, Code, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure } from '../../../components/failure.tsx';
-import { PermittedFields } from '../../../components/permitted.tsx';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
+import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { formatTime } from '../../../text/format.ts';
 import { type Approval, approvalsKey, type ConversationPath, turnsKey } from '../queries.ts';
@@ -33,19 +34,21 @@ function WaitingApproval({
   const queries = useQueryClient();
   const [reason, setReason] = useState('');
   const { approval_id, name, input } = approval;
-  const decide = useMutation({
-    mutationFn: (approved: boolean) => {
+  const decide = useSubmit(
+    (approved: boolean) => {
       const why = reason.trim();
       const body = { approved, ...(!approved && why !== '' && { reason: why }) };
       return client.agents.decideApproval({ ...conversationPath, approval_id, body });
     },
-    onSettled: () =>
-      Promise.all(
-        [approvalsKey(conversationPath), turnsKey(conversationPath)].map(queryKey =>
-          queries.invalidateQueries({ queryKey }),
+    {
+      onSettled: () =>
+        Promise.all(
+          [approvalsKey(conversationPath), turnsKey(conversationPath)].map(queryKey =>
+            queries.invalidateQueries({ queryKey }),
+          ),
         ),
-      ),
-  });
+    },
+  );
   const who = approval.approval === 'admin' ? 'An admin has to agree' : 'The user has to agree';
   return (
     <Card withBorder component="section" aria-label={`Approval of ${name}`}>

@@ -1,5 +1,5 @@
 import { Card, Text } from '@mantine/core';
-import { Permitted } from '../../../components/permitted.tsx';
+import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { type Go, type TenantSearch, unbegun } from '../../tenants/address.ts';
 import { ConversationList } from './conversation-list.tsx';
 import { ConversationPane } from './conversation-pane.tsx';

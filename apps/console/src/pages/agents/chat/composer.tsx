@@ -1,6 +1,7 @@
 import { ActionIcon, Group, Textarea } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
-import { type FormEvent, type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
+import { submitHandler } from '../../../components/submit-handler.ts';
 
 type Props = { isBusy: boolean; onSay: (content: string) => void };
 
@@ -12,10 +13,7 @@ export function Composer({ isBusy, onSay }: Props) {
     onSay(content.trim());
     setContent('');
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    send();
-  };
+  const submit = submitHandler(() => send());
   const press = (event: KeyboardEvent) => {
     // During IME composition, Enter confirms the word.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;

@@ -1,10 +1,10 @@
 import { ActionIcon, Group, Modal, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconArrowLeft, IconDownload, IconEraser, IconPencil, IconTrash } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { ActionMenu } from '../../../components/action-menu.tsx';
-import { complain } from '../../../components/complaint.ts';
-import { saveFile } from '../../../components/saved-file.ts';
+import { useQueryClient } from '@tanstack/react-query';
+import { ActionMenu } from '../../../components/fields/action-menu.tsx';
+import { saveFile } from '../../../components/fields/saved-file.ts';
+import { useAction, useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { useUsers } from '../../../queries/tenants.ts';
 import { formatDate, isolate } from '../../../text/format.ts';
@@ -30,14 +30,16 @@ export function ConversationHead({ conversationPath, conversation, onLeave }: Pr
   const { user_id } = conversation;
   const user = useUsers(conversationPath.tenant_id).data?.find(one => one.user_id === user_id);
   const queries = useQueryClient();
-  const rename = useMutation({
-    mutationFn: (title: string) => client.agents.renameConversation({ ...conversationPath, body: { title } }),
-    onSuccess: ({ data }) => {
-      queries.setQueryData(conversationKey(conversationPath), data);
-      close();
-      return queries.invalidateQueries({ queryKey: conversationsKey(conversationPath.tenant_id) });
+  const rename = useSubmit(
+    (title: string) => client.agents.renameConversation({ ...conversationPath, body: { title } }),
+    {
+      onSuccess: ({ data }) => {
+        queries.setQueryData(conversationKey(conversationPath), data);
+        close();
+      },
+      refreshes: [conversationsKey(conversationPath.tenant_id)],
     },
-  });
+  );
   return (
     <Group justify="space-between" wrap="nowrap" className="agents-head">
       <Group gap="xs" wrap="nowrap" miw={0}>
@@ -79,30 +81,17 @@ type ActionsProps = { conversationPath: ConversationPath; onLeave: () => void; o
 function Actions({ conversationPath, onLeave, onRename }: ActionsProps) {
   const queries = useQueryClient();
   const listed = { queryKey: conversationsKey(conversationPath.tenant_id) };
-  const save = useMutation({
-    mutationFn: async () => {
-      const { data } = await client.agents.exportConversation(conversationPath);
-      saveFile(`${conversationPath.conversation_id}.ndjson`, data as Uint8Array<ArrayBuffer>);
-    },
-    onError: complain,
+  const save = useAction(async () => {
+    const { data } = await client.agents.exportConversation(conversationPath);
+    saveFile(`${conversationPath.conversation_id}.ndjson`, data as Uint8Array<ArrayBuffer>);
   });
-  const clear = useMutation({
-    mutationFn: () => client.agents.clearConversation(conversationPath),
-    onSuccess: async () => {
-      endTalk(queries, conversationPath);
-      await queries.invalidateQueries({ queryKey: turnsKey(conversationPath) });
-      await queries.invalidateQueries({ queryKey: conversationKey(conversationPath) });
-      await queries.invalidateQueries(listed);
-    },
-    onError: complain,
+  const clear = useAction(() => client.agents.clearConversation(conversationPath), {
+    onSuccess: () => endTalk(queries, conversationPath),
+    refreshes: [turnsKey(conversationPath), conversationKey(conversationPath), listed.queryKey],
   });
-  const remove = useMutation({
-    mutationFn: () => client.agents.deleteConversation(conversationPath),
-    onSuccess: () => {
-      onLeave();
-      return queries.invalidateQueries(listed);
-    },
-    onError: complain,
+  const remove = useAction(() => client.agents.deleteConversation(conversationPath), {
+    onSuccess: onLeave,
+    refreshes: [listed.queryKey],
   });
   return (
     <ActionMenu

@@ -1,8 +1,8 @@
 import { Button, NavLink, Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { Loaded } from '../../../components/loaded.tsx';
-import { More, usePages } from '../../../components/pages.tsx';
-import { Permitted } from '../../../components/permitted.tsx';
+import { More, usePages } from '../../../components/data/pages.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { client } from '../../../queries/api.ts';
 import { useMay } from '../../../queries/permissions.ts';
 import { useUserChoices, useUsers } from '../../../queries/tenants.ts';

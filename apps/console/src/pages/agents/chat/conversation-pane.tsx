@@ -1,9 +1,9 @@
 import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type UIEvent, useEffect, useLayoutEffect, useRef } from 'react';
-import { Loaded } from '../../../components/loaded.tsx';
-import { More, usePages } from '../../../components/pages.tsx';
-import { Permitted } from '../../../components/permitted.tsx';
+import { More, usePages } from '../../../components/data/pages.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { client } from '../../../queries/api.ts';
 import { useMay } from '../../../queries/permissions.ts';
 import { type ConversationPath, conversationKey, turnsKey } from '../queries.ts';

@@ -1,7 +1,8 @@
 import { Select, Stack, Title } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure } from '../../../components/failure.tsx';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { usersQuery, useUserChoices } from '../../../queries/tenants.ts';
 import { conversationsKey } from '../queries.ts';
@@ -18,8 +19,8 @@ export function NewConversation({ tenant_id, user, onBegun }: Props) {
   const [chosen, setChosen] = useState<string | null>();
   // Memory belongs to a user, so one is selected by default.
   const user_id = chosen === undefined ? (user ?? choices[0]?.value ?? null) : chosen;
-  const begin = useMutation({
-    mutationFn: async (content: string) => {
+  const begin = useSubmit(
+    async (content: string) => {
       // Waits for the users, so that a message sent before they are loaded still has a speaker.
       const [first] = chosen === undefined ? await queries.ensureQueryData(usersQuery(tenant_id)) : [];
       const speaker = user_id ?? first?.user_id;
@@ -27,12 +28,14 @@ export function NewConversation({ tenant_id, user, onBegun }: Props) {
       const { conversation_id } = (await client.agents.createConversation({ tenant_id, body })).data;
       return { conversationPath: { tenant_id, conversation_id }, content };
     },
-    onSuccess: ({ conversationPath, content }) => {
-      void say(queries, conversationPath, content);
-      void queries.invalidateQueries({ queryKey: conversationsKey(tenant_id) });
-      onBegun(conversationPath.conversation_id);
+    {
+      onSuccess: ({ conversationPath, content }) => {
+        void say(queries, conversationPath, content);
+        void queries.invalidateQueries({ queryKey: conversationsKey(tenant_id) });
+        onBegun(conversationPath.conversation_id);
+      },
     },
-  });
+  );
   return (
     <>
       <Stack className="agents-log" justify="center" p="md">

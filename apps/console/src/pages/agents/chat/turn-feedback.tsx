@@ -1,8 +1,9 @@
 import { ActionIcon, Button, Group, Text, TextInput } from '@mantine/core';
 import { IconThumbDown, IconThumbUp } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { complain } from '../../../components/complaint.ts';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { submitHandler } from '../../../components/submit-handler.ts';
+import { useAction } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { useMay } from '../../../queries/permissions.ts';
 import { type ConversationPath, type Turn, turnsKey } from '../queries.ts';
@@ -21,17 +22,15 @@ export function TurnFeedback({ conversationPath, turn }: Props) {
   const queries = useQueryClient();
   const mayRate = useMay()('agents.rateAnswer');
   const [comment, setComment] = useState('');
-  const rate = useMutation({
-    mutationFn: (body: { rating: Rating | null; comment?: string }) =>
+  const rate = useAction(
+    (body: { rating: Rating | null; comment?: string }) =>
       client.agents.rateAnswer({ ...conversationPath, seq, body }),
-    onSuccess: () => setComment(''),
-    onError: complain,
-    onSettled: () => queries.invalidateQueries({ queryKey: turnsKey(conversationPath) }),
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    rate.mutate({ rating: 'bad', comment: comment.trim() });
-  };
+    {
+      onSuccess: () => setComment(''),
+      onSettled: () => queries.invalidateQueries({ queryKey: turnsKey(conversationPath) }),
+    },
+  );
+  const submit = submitHandler(() => rate.mutate({ rating: 'bad', comment: comment.trim() }));
   if (!mayRate && !feedback && !userFeedback) return null;
   return (
     <Group gap={6} role="group" aria-label="Feedback">

@@ -1,12 +1,13 @@
 import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { complain } from '../../../components/complaint.ts';
-import { Confirm } from '../../../components/confirm.tsx';
-import { Permitted } from '../../../components/permitted.tsx';
-import { TextLink } from '../../../components/text-link.tsx';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Permitted } from '../../../components/feedback/permitted.tsx';
+import { TextLink } from '../../../components/feedback/text-link.tsx';
+import { Confirm } from '../../../components/fields/confirm.tsx';
+import { submitHandler } from '../../../components/submit-handler.ts';
+import { useAction } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { formatAgo, formatTime } from '../../../text/format.ts';
 import { type Memory, memoryKey } from '../queries.ts';
@@ -23,16 +24,13 @@ export function MemoryItem({ tenant_id, user_id, item }: Props) {
     return queries.invalidateQueries({ queryKey: memoryKey(tenant_id, user_id) });
   };
   const conversationPath = { tenant_id, user_id, session_id: item.session_id };
-  const change = useMutation({
-    mutationFn: ({ fact_id, text }: { fact_id: string; text: string | undefined }) =>
+  const change = useAction(
+    ({ fact_id, text }: { fact_id: string; text: string | undefined }) =>
       changeFact(conversationPath, fact_id, text),
-    onSuccess: (_, { text }) => done(text === undefined ? 'Forgotten.' : 'Saved.'),
-    onError: complain,
-  });
-  const remove = useMutation({
-    mutationFn: () => client.agents.deleteMemory(conversationPath),
+    { onSuccess: (_, { text }) => done(text === undefined ? 'Forgotten.' : 'Saved.') },
+  );
+  const remove = useAction(() => client.agents.deleteMemory(conversationPath), {
     onSuccess: () => done('Forgotten.'),
-    onError: complain,
   });
   return (
     <Stack gap={4} component="article" aria-label={`From ${item.session_id}`}>
@@ -100,15 +98,13 @@ type FactProps = { fact: Fact; isBusy: boolean; onChange: (text: string | undefi
 
 function OneFact({ fact: { fact, source, seq, supersedes }, isBusy, onChange }: FactProps) {
   const [isEditing, setIsEditing] = useState(false);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get('fact')).trim();
+  const submit = submitHandler(text => {
     // The text stays in its field; the error is already shown.
-    onChange(text).then(
+    onChange(text('fact').trim()).then(
       () => setIsEditing(false),
       () => {},
     );
-  };
+  });
   if (isEditing)
     return (
       <form onSubmit={submit}>

@@ -1,11 +1,11 @@
 import { Button, Card, Group, Stack, Switch, Text, Textarea, Title } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
-import { Confirm } from '../../../components/confirm.tsx';
-import { Failure } from '../../../components/failure.tsx';
-import { Loaded } from '../../../components/loaded.tsx';
-import { PermittedFields } from '../../../components/permitted.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
+import { Confirm } from '../../../components/fields/confirm.tsx';
+import { submitHandler } from '../../../components/submit-handler.ts';
+import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { memoryKey } from '../queries.ts';
 
@@ -19,19 +19,15 @@ export function MemorySummary({ tenant_id, user_id, name }: Props) {
     queryKey,
     queryFn: async () => (await client.agents.getMemorySettings({ tenant_id, user_id })).data,
   });
-  const change = useMutation({
-    mutationFn: (body: Change) => client.agents.changeMemorySettings({ tenant_id, user_id, body }),
-    onSuccess: async ({ data }) => {
-      notifications.show({ message: 'Saved.' });
-      queries.setQueryData(queryKey, data);
-      await queries.invalidateQueries({ queryKey: memoryKey(tenant_id, user_id) });
+  const change = useSubmit(
+    (body: Change) => client.agents.changeMemorySettings({ tenant_id, user_id, body }),
+    {
+      done: 'Saved.',
+      onSuccess: ({ data }) => queries.setQueryData(queryKey, data),
+      refreshes: [memoryKey(tenant_id, user_id)],
     },
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get('summary')).trim();
-    change.mutate({ memory_summary: text === '' ? null : text });
-  };
+  );
+  const submit = submitHandler(text => change.mutate({ memory_summary: text('summary').trim() || null }));
   return (
     <Card withBorder component="section" aria-label="Summary">
       <Title order={3} size="h4">

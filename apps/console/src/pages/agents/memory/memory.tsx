@@ -1,7 +1,7 @@
 import { Card, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { Loaded } from '../../../components/loaded.tsx';
-import { More, usePages } from '../../../components/pages.tsx';
-import { TextLink } from '../../../components/text-link.tsx';
+import { More, usePages } from '../../../components/data/pages.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { TextLink } from '../../../components/feedback/text-link.tsx';
 import { client } from '../../../queries/api.ts';
 import { useUserChoices, useUsers } from '../../../queries/tenants.ts';
 import type { Go } from '../../tenants/address.ts';

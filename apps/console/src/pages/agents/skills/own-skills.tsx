@@ -1,12 +1,12 @@
 import { Button, Card, Group, Modal, Text, Title } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ActionMenu } from '../../../components/action-menu.tsx';
-import { complain } from '../../../components/complaint.ts';
-import { DataTable } from '../../../components/data-table.tsx';
-import { Loaded } from '../../../components/loaded.tsx';
-import { Permitted } from '../../../components/permitted.tsx';
+import { DataTable } from '../../../components/data/data-table.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { Permitted } from '../../../components/feedback/permitted.tsx';
+import { ActionMenu } from '../../../components/fields/action-menu.tsx';
+import { useAction } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { changeSettings } from '../../tenants/settings-change.ts';
 import { type OwnSkill, skillsKey, useOwnSkills } from '../queries.ts';
@@ -95,16 +95,15 @@ type RowProps = { tenant_id: string; skill: OwnSkill };
 
 function SkillMenu({ tenant_id, skill: { name, is_enabled }, onEdit }: RowProps & { onEdit: () => void }) {
   const queries = useQueryClient();
-  const remove = useMutation({
-    mutationFn: async () => {
+  const remove = useAction(
+    async () => {
       // Otherwise the next skill with this name would be enabled from the start.
       if (is_enabled)
         await changeSettings(tenant_id, settings => switchSkill(settings, { name, is_custom: true }, false));
       await client.agents.deleteCustomSkill({ tenant_id, name });
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: skillsKey(tenant_id) }),
-    onError: complain,
-  });
+    { onSettled: () => queries.invalidateQueries({ queryKey: skillsKey(tenant_id) }) },
+  );
   return (
     <ActionMenu
       label={`Actions of ${name}`}

@@ -1,9 +1,10 @@
 import { Anchor, Button, Divider, Group, Stack, Textarea, TextInput } from '@mantine/core';
-import { type FormEvent, type ReactNode, useRef, useState } from 'react';
-import { fieldComplaints } from '../../../components/complaint.ts';
-import { Failure } from '../../../components/failure.tsx';
-import { JsonField } from '../../../components/json-field.tsx';
-import { Permitted } from '../../../components/permitted.tsx';
+import { type ReactNode, useRef, useState } from 'react';
+import { fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { Permitted } from '../../../components/feedback/permitted.tsx';
+import { JsonField } from '../../../components/fields/json-field.tsx';
+import { submitHandler } from '../../../components/submit-handler.ts';
 import {
   bodyOfSkill,
   draftOfSkill,
@@ -38,11 +39,10 @@ export function SkillFields({ tenant_id, skill, button, isBusy, error, onFilled,
     setIsMisread(body === undefined);
     return body && { name, body };
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = submitHandler(() => {
     const filled = readTyped();
     if (filled) onFilled(filled);
-  };
+  });
   return (
     <Stack>
       <form ref={form} onSubmit={submit}>

@@ -1,10 +1,10 @@
 import { Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { StakError } from '@stak/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Loaded } from '../../../components/loaded.tsx';
-import { OneTimeSecret } from '../../../components/one-time-secret.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { OneTimeSecret } from '../../../components/fields/one-time-secret.tsx';
+import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { useSettingsChange } from '../../tenants/settings-change.ts';
 import { skillsKey } from '../queries.ts';
@@ -34,8 +34,7 @@ function NewSkill({ tenant_id, onDone }: Omit<Props, 'name'>) {
   const queries = useQueryClient();
   const [isEnabled, setIsEnabled] = useState(true);
   const enable = useSettingsChange(tenant_id);
-  const create = useMutation({
-    mutationFn: ({ name, body }: FilledSkill) => register(tenant_id, name, body),
+  const create = useSubmit(({ name, body }: FilledSkill) => register(tenant_id, name, body), {
     onSuccess: (_, { name }) => {
       // Not awaited: the secret is shown even if this fails.
       if (isEnabled) enable.mutate(settings => switchSkill(settings, { name, is_custom: true }, true));
@@ -76,22 +75,17 @@ const Registered = ({ secret, onDone }: { secret: string; onDone: () => void }) 
 
 // Loads the current skill, because the list may be stale, and saves it only if nobody else has changed it.
 function ChangedSkill({ tenant_id, name, onDone }: Props & { name: string }) {
-  const queries = useQueryClient();
   const read = useQuery({
     queryKey: ['skill', tenant_id, name],
     queryFn: () => client.agents.getCustomSkill({ tenant_id, name }),
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const save = useMutation({
-    mutationFn: ({ body }: FilledSkill) =>
+  const save = useSubmit(
+    ({ body }: FilledSkill) =>
       client.agents.putCustomSkill({ tenant_id, name, body }, { ifMatch: read.data?.etag ?? '*' }),
-    onSuccess: () => {
-      notifications.show({ message: 'Saved.' });
-      onDone();
-      return queries.invalidateQueries({ queryKey: skillsKey(tenant_id) });
-    },
-  });
+    { done: 'Saved.', onSuccess: onDone, refreshes: [skillsKey(tenant_id)] },
+  );
   return (
     <Loaded query={read}>
       {({ data }) => (

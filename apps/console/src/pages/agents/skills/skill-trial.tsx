@@ -1,8 +1,8 @@
 import { Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Failure } from '../../../components/failure.tsx';
-import { JsonField } from '../../../components/json-field.tsx';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { JsonField } from '../../../components/fields/json-field.tsx';
+import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { formatDuration } from '../../../text/format.ts';
 import { type FilledSkill, parseObject } from './skill-draft.ts';
@@ -14,10 +14,10 @@ type Props = { tenant_id: string; isNew: boolean; readTyped: () => FilledSkill |
 export function SkillTrial({ tenant_id, isNew, readTyped }: Props) {
   const [text, setText] = useState('{}');
   const [isMisread, setIsMisread] = useState(false);
-  const attempt = useMutation({
-    mutationFn: async ({ name, body: draft, input }: Trial) =>
+  const attempt = useSubmit(
+    async ({ name, body: draft, input }: Trial) =>
       (await client.agents.testCustomSkill({ tenant_id, name, body: { arguments: input, draft } })).data,
-  });
+  );
   const run = () => {
     const input = parseObject(text);
     setIsMisread(input === undefined);

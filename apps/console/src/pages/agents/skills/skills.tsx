@@ -1,5 +1,5 @@
 import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { Loaded } from '../../../components/loaded.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { useSkills } from '../queries.ts';
 import { OwnSkills } from './own-skills.tsx';
 import { SkillSwitch } from './skill-switch.tsx';

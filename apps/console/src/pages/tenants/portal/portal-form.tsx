@@ -11,12 +11,12 @@ import {
   TextInput,
   Title,
 } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
-import { fieldComplaints } from '../../../components/complaint.ts';
-import { PermittedFields } from '../../../components/permitted.tsx';
-import { SaveFailure } from '../../../components/save-failure.tsx';
+import { useId, useState } from 'react';
+import { fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
+import { SaveFailure } from '../../../components/feedback/save-failure.tsx';
+import { submitHandler } from '../../../components/submit-handler.ts';
+import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import type { Settings } from '../settings-draft.ts';
 
@@ -41,18 +41,12 @@ export function PortalForm({ tenant_id, read, onSaved }: Props) {
   const [draft, setDraft] = useState(() => draftOf(settings));
   const edit = (part: Partial<Draft>) => setDraft(old => ({ ...old, ...part }));
   const signInLabel = useId();
-  const save = useMutation({
-    mutationFn: () => client.tenants.updateSettings({ tenant_id, body: draft }, { ifMatch: etag }),
-    onSuccess: async () => {
-      notifications.show({ message: 'Saved.' });
-      await onSaved();
-    },
+  const save = useSubmit(() => client.tenants.updateSettings({ tenant_id, body: draft }, { ifMatch: etag }), {
+    done: 'Saved.',
+    onSuccess: onSaved,
   });
   const complaints = fieldComplaints(save.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
+  const submit = submitHandler(() => save.mutate());
   return (
     <Card withBorder component="section" aria-label="Sign-in and looks">
       <form onSubmit={submit}>

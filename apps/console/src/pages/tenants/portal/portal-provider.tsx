@@ -1,25 +1,18 @@
-import {
-  Alert,
-  Button,
-  Card,
-  Checkbox,
-  Code,
-  Group,
-  PasswordInput,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import { Button, Card, Checkbox, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { type ApiTypes, StakError } from '@stak/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
-import { complain, fieldComplaints } from '../../../components/complaint.ts';
-import { Confirm } from '../../../components/confirm.tsx';
-import { Failure } from '../../../components/failure.tsx';
-import { Loaded } from '../../../components/loaded.tsx';
-import { PermittedFields } from '../../../components/permitted.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { fieldComplaints } from '../../../components/feedback/complaint.ts';
+import { Failure } from '../../../components/feedback/failure.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { PermittedFields } from '../../../components/feedback/permitted.tsx';
+import {
+  ProviderActions,
+  ProviderFields,
+  ProviderTest,
+  readProviderFields,
+} from '../../../components/provider-fields.tsx';
+import { submitHandler } from '../../../components/submit-handler.ts';
+import { useAction, useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { portalKey } from '../../../queries/tenants.ts';
 
@@ -64,75 +57,39 @@ function ProviderForm({ tenant_id, known }: { tenant_id: string; known: Provider
     Promise.all(
       [providerKey(tenant_id), portalKey(tenant_id)].map(queryKey => queries.invalidateQueries({ queryKey })),
     );
-  const save = useMutation({
-    mutationFn: (body: ApiTypes['tenants.putPortalProvider']['args']['body']) =>
+  const save = useSubmit(
+    (body: ApiTypes['tenants.putPortalProvider']['args']['body']) =>
       client.tenants.putPortalProvider({ tenant_id, body }),
-    onSuccess: async () => {
-      notifications.show({ message: 'The provider is saved.' });
-      await readAgain();
-    },
-  });
-  const remove = useMutation({
-    mutationFn: () => client.tenants.deletePortalProvider({ tenant_id }),
+    { done: 'The provider is saved.', onSuccess: readAgain },
+  );
+  const remove = useAction(() => client.tenants.deletePortalProvider({ tenant_id }), {
     onSuccess: readAgain,
-    onError: complain,
   });
-  const test = useMutation({
-    mutationFn: async () => (await client.tenants.testPortalProvider({ tenant_id })).data,
-    onError: complain,
-  });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget);
-    const text = (name: string) => String(fields.get(name) ?? '').trim();
-    const client_secret = text('client_secret');
+  const test = useAction(async () => (await client.tenants.testPortalProvider({ tenant_id })).data);
+  const submit = submitHandler(text => {
+    const { issuer, clientId, clientSecret, domains } = readProviderFields(text);
     save.mutate({
-      issuer: text('issuer'),
-      client_id: text('client_id'),
-      ...(client_secret !== '' && { client_secret }),
-      domains: text('domains')
-        .split(/[\s,]+/)
-        .filter(Boolean),
-      creates_users: fields.has('creates_users'),
+      issuer,
+      client_id: clientId,
+      ...(clientSecret !== undefined && { client_secret: clientSecret }),
+      domains,
+      creates_users: text('creates_users') !== '',
       ...(known?.matches_addresses && { matches_addresses: true }),
     });
-  };
+  });
   const complaints = fieldComplaints(save.error);
   return (
     <form onSubmit={submit}>
       <PermittedFields to="tenants.putPortalProvider">
         <Stack gap="sm">
           {save.error && Object.keys(complaints).length === 0 && <Failure error={save.error} />}
-          <TextInput
-            name="issuer"
-            label="Issuer"
-            placeholder="https://login.example.com"
-            required
-            defaultValue={known?.issuer}
-            error={complaints.issuer}
-          />
-          <TextInput
-            name="client_id"
-            label="Client ID"
-            required
-            defaultValue={known?.client_id}
-            error={complaints.client_id}
-          />
-          <PasswordInput
-            name="client_secret"
-            label="Client secret"
-            description={known ? 'Leave empty to keep the present one of the same issuer' : undefined}
-            required={known === null}
-            autoComplete="off"
-            error={complaints.client_secret}
-          />
-          <TextInput
-            name="domains"
-            label="E-mail domains that may sign in"
-            placeholder="example.com, example.org"
-            required
-            defaultValue={known?.domains.join(', ')}
-            error={complaints.domains}
+          <ProviderFields
+            known={known ? { ...known, clientId: known.client_id } : undefined}
+            complaints={{
+              ...complaints,
+              clientId: complaints.client_id,
+              clientSecret: complaints.client_secret,
+            }}
           />
           <Checkbox
             name="creates_users"
@@ -144,33 +101,15 @@ function ProviderForm({ tenant_id, known }: { tenant_id: string; known: Provider
               Redirect address, for the provider: <Code className="stak-break">{known.redirect_uri}</Code>
             </Text>
           )}
-          {test.data && (
-            <Alert
-              color={test.data.is_working ? undefined : 'red'}
-              title={test.data.is_working ? 'The provider answers' : 'The provider does not work'}
-            >
-              {test.data.detail}
-            </Alert>
-          )}
+          {test.data && <ProviderTest isWorking={test.data.is_working} detail={test.data.detail} />}
           <Group justify="end">
             {known && (
-              <>
-                <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-                  Test the provider
-                </Button>
-                <Confirm
-                  title="Remove the provider?"
-                  text="Nobody can sign in to the portal through it after this. Present sessions stay valid."
-                  button="Remove"
-                  onConfirm={() => remove.mutate()}
-                >
-                  {ask => (
-                    <Button variant="default" color="red" loading={remove.isPending} onClick={ask}>
-                      Remove the provider
-                    </Button>
-                  )}
-                </Confirm>
-              </>
+              <ProviderActions
+                test={test}
+                remove={remove}
+                what="the provider"
+                consequence="Nobody can sign in to the portal through it after this. Present sessions stay valid."
+              />
             )}
             <Button type="submit" loading={save.isPending}>
               Save the provider

@@ -2,8 +2,8 @@ import { Alert, Anchor, Button, Card, Code, Group, Stack, Text, Title } from '@m
 import { IconExternalLink } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { CopyIcon } from '../../../components/copy.tsx';
-import { Loaded } from '../../../components/loaded.tsx';
+import { Loaded } from '../../../components/feedback/loaded.tsx';
+import { CopyIcon } from '../../../components/fields/copy.tsx';
 import { portalKey, settingsKey, usePortal, useSettings } from '../../../queries/tenants.ts';
 import { portalAddress } from './portal-address.ts';
 import { PortalForm } from './portal-form.tsx';

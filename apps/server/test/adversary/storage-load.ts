@@ -1,0 +1,32 @@
+import type { Load, World } from './world.ts';
+
+// The storage of the account, which is counted from streams, against a count of everything that is stored.
+
+const countedWithinMs = 30_000; // after it was asked for
+const lookAgainMs = 2_000;
+
+export async function createStorageLoad(world: World): Promise<Load> {
+  const { nodes, sleep, pick } = world;
+
+  const read = async () => {
+    for (;;) {
+      const use = await pick(nodes()).services.storage.read('usr_ann');
+      if (use.isCounted && !use.isBehind) return use;
+      await sleep(lookAgainMs);
+    }
+  };
+
+  return {
+    name: 'storage',
+    users: [],
+    async check() {
+      const { bytes, items } = await read();
+      await pick(nodes()).services.storage.requestRecount();
+      await sleep(countedWithinMs);
+      const counted = await read();
+      if (counted.bytes === bytes && counted.items === items) return [];
+      const what = `storage is ${items} items of ${bytes} bytes, and counted again ${counted.items} of ${counted.bytes}`;
+      return [{ what, about: ['stak-storage'] }];
+    },
+  };
+}

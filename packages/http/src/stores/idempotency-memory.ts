@@ -1,0 +1,51 @@
+import type { Clock } from '@stak/kit';
+import * as limits from '../limits.ts';
+import type { Attempt, Begun, Claim, FirstAttempt, IdempotencyStore, StoredResponse } from './idempotency.ts';
+
+type Record = { fingerprint: string; untilMs: number; first: FirstAttempt; response?: StoredResponse };
+
+// For tests and for one process whose keys need not outlive it.
+export function createMemoryIdempotency({
+  clock,
+  mostEntries = limits.idempotencyEntries,
+}: {
+  clock: Clock;
+  mostEntries?: number;
+}): IdempotencyStore & { size(): number } {
+  const records = new Map<string, Record>();
+  let begun = 0;
+
+  const attemptOf = (claim: Claim, mine: Record): Attempt => ({
+    // A record that was taken over is no longer in the map, so writes to it have no effect.
+    async finish(response) {
+      mine.response = response;
+      mine.untilMs = clock.now() + claim.ttlMs;
+    },
+    async abandon() {
+      mine.untilMs = 0;
+    },
+  });
+
+  return {
+    size: () => records.size,
+    async begin(claim): Promise<Begun> {
+      const found = records.get(claim.key);
+      if (found && found.untilMs > clock.now()) {
+        if (found.fingerprint !== claim.fingerprint) return { kind: 'mismatch' };
+        return found.response ? { kind: 'replay', response: found.response } : { kind: 'in_flight' };
+      }
+      const { fingerprint, leaseMs, ttlMs } = claim;
+      const nowMs = clock.now();
+      const isRepeated =
+        found?.response === undefined &&
+        found?.fingerprint === fingerprint &&
+        found.first.atMs + ttlMs > nowMs;
+      const first = isRepeated ? found.first : { name: `${begun++}`, atMs: nowMs };
+      const mine: Record = { fingerprint, untilMs: nowMs + leaseMs, first };
+      records.delete(claim.key);
+      records.set(claim.key, mine);
+      if (records.size > mostEntries) records.delete(records.keys().next().value!);
+      return { kind: 'started', attempt: attemptOf(claim, mine), first, isRepeated };
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import { type Clock, systemClock } from '@stak/kit';
+import type { ControlPlane } from '../client/client.ts';
+import { isUnavailable } from '../client/retry.ts';
+import { tableErrors } from '../errors.ts';
+import type { AnyTable } from './table.ts';
+import {
+  type Described,
+  type GlobalIndex,
+  globalIndexes,
+  keySchema,
+  mismatches,
+  tableRequest,
+} from './table-request.ts';
+
+/** What `createTables` changed about a table. */
+export type TableReport = { table: string; done: string[] };
+
+const pollMs = 500; // on AWS, a table is ready in seconds and an index in minutes
+const attempts = 5; // of servers that start at the same time, on one table
+const recoveryAttempts = 60;
+// DynamoDB Local and others do not support it; the role of a server may not allow it.
+const isHelpless = /^(UnknownOperation|AccessDenied|NotImplemented|ContinuousBackupsUnavailable)/;
+const waitMs = 30 * 60_000; // the backfill of a large index takes time; after this, something is wrong
+
+type Progress = (table: string, what: string) => void;
+type CreateOptions = {
+  clock?: Clock;
+  progress?: Progress;
+  // Whether to enable point-in-time recovery. If the store does not support it, or the caller may not enable it, the
+  // report says so and the work continues.
+  recovery?: boolean;
+  // Whether items of new tables expire. Default: true.
+  expiry?: boolean;
+};
+type Work = { control: ControlPlane; clock: Clock; progress: Progress; expiry: boolean };
+
+/**
+ * Brings tables to their designs: creates what is missing, and throws if an existing table contradicts its design.
+ * Nothing is ever removed.
+ *
+ *     await createTables(engine, [notes]);
+ */
+export async function createTables(
+  control: ControlPlane,
+  tables: readonly AnyTable[],
+  { clock = systemClock, progress = () => {}, recovery = false, expiry = true }: CreateOptions = {},
+): Promise<TableReport[]> {
+  const reports: TableReport[] = [];
+  for (const table of tables) {
+    const done: string[] = [];
+    const note: Progress = (name, what) => {
+      done.push(what);
+      progress(name, what);
+    };
+    const work: Work = { control, clock, progress: note, expiry };
+    await bringToDesign(work, table);
+    if (recovery) await enableRecovery(work, table.name);
+    reports.push({ table: table.name, done });
+  }
+  return reports;
+}
+
+// Servers that start at the same time bring the same table to the same design. A server that finds the table being
+// changed, or requests a change just made, checks again what is left to do.
+async function bringToDesign(work: Work, table: AnyTable): Promise<void> {
+  for (let left = attempts; ; left--)
+    try {
+      return await createTable(work, table);
+    } catch (error) {
+      if (left === 1) throw error;
+      // Some stores also return this if two changes conflict.
+      if (isUnavailable(error)) {
+        await work.clock.sleep(pollMs);
+        continue;
+      }
+      const name = error instanceof Error ? error.name : '';
+      if (!(name === 'ResourceInUseException' || name === 'ValidationException')) throw error;
+      // DynamoDB refuses the design, and no other server has created the table.
+      if (!(await describeTable(work.control, table.name))) throw error;
+      await untilActive(work, table.name);
+    }
+}
+
+async function createTable(work: Work, table: AnyTable): Promise<void> {
+  const { control, progress } = work;
+  const found = await describeTable(control, table.name);
+  if (found) {
+    await untilActive(work, table.name);
+    const differences = mismatches(table, found);
+    if (differences.length > 0)
+      throw tableErrors.create(
+        'table.design_mismatch',
+        `${table.name} is not the table of its design: ${differences.join('; ')}`,
+        { differences },
+      );
+    await addIndexes(work, table, found);
+    await addStream(work, table, found);
+  } else {
+    progress(table.name, 'create the table');
+    await control.execute('CreateTable', tableRequest(table));
+    await untilActive(work, table.name);
+  }
+  if (work.expiry) await enableTtl(work, table);
+}
+
+// DynamoDB builds one index at a time.
+async function addIndexes(work: Work, table: AnyTable, found: Described): Promise<void> {
+  const present = new Set(found.GlobalSecondaryIndexes?.map(index => index.IndexName));
+  for (const index of globalIndexes(table)) {
+    if (present.has(index.IndexName)) continue;
+    work.progress(table.name, `add the index ${index.IndexName}`);
+    await work.control.execute('UpdateTable', {
+      TableName: table.name,
+      AttributeDefinitions: attributesOf(table, index),
+      GlobalSecondaryIndexUpdates: [{ Create: index }],
+    });
+    await untilActive(work, table.name);
+  }
+}
+
+const attributesOf = (table: AnyTable, index: GlobalIndex) =>
+  [...new Set([...keySchema(table.keys), ...index.KeySchema].map(key => key.AttributeName))].map(name => ({
+    AttributeName: name,
+    AttributeType: 'S',
+  }));
+
+async function addStream(work: Work, table: AnyTable, found: Described): Promise<void> {
+  if (!table.stream || found.StreamSpecification?.StreamEnabled) return;
+  work.progress(table.name, 'enable the stream');
+  await work.control.execute('UpdateTable', {
+    TableName: table.name,
+    StreamSpecification: { StreamEnabled: true, StreamViewType: table.stream },
+  });
+  await untilActive(work, table.name);
+}
+
+async function enableTtl({ control, progress }: Work, table: AnyTable): Promise<void> {
+  if (table.ttl === undefined) return;
+  const answer = await control.execute('DescribeTimeToLive', { TableName: table.name });
+  const { TimeToLiveDescription: ttl } = answer as {
+    TimeToLiveDescription?: { TimeToLiveStatus?: string; AttributeName?: string };
+  };
+  if (ttl?.TimeToLiveStatus === 'ENABLED' || ttl?.TimeToLiveStatus === 'ENABLING') {
+    if (ttl.AttributeName === table.ttl) return;
+    const difference = `its items expire by ${ttl.AttributeName}, not by ${table.ttl}`;
+    throw tableErrors.create(
+      'table.design_mismatch',
+      `${table.name} is not the table of its design: ${difference}`,
+      { differences: [difference] },
+    );
+  }
+  progress(table.name, `enable expiry by ${table.ttl}`);
+  await control.execute('UpdateTimeToLive', {
+    TableName: table.name,
+    TimeToLiveSpecification: { Enabled: true, AttributeName: table.ttl },
+  });
+}
+
+type Backups = {
+  ContinuousBackupsDescription?: {
+    PointInTimeRecoveryDescription?: { PointInTimeRecoveryStatus?: string };
+  };
+};
+
+// DynamoDB refuses this for a moment after a table was created.
+async function enableRecovery({ control, clock, progress }: Work, TableName: string): Promise<void> {
+  for (let left = recoveryAttempts; ; left--)
+    try {
+      const { ContinuousBackupsDescription: found } = (await control.execute('DescribeContinuousBackups', {
+        TableName,
+      })) as Backups;
+      if (found?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED') return;
+      await control.execute('UpdateContinuousBackups', {
+        TableName,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      });
+      return progress(TableName, 'enable point-in-time recovery');
+    } catch (error) {
+      const { name = '', message = '' } = error as Partial<Error>;
+      if (name === 'ContinuousBackupsUnavailableException' && left > 1) await clock.sleep(pollMs);
+      else if (isHelpless.test(name)) return progress(TableName, `no point-in-time recovery: ${message}`);
+      else throw error;
+    }
+}
+
+async function describeTable(control: ControlPlane, name: string): Promise<Described | undefined> {
+  try {
+    const answer = await control.execute('DescribeTable', { TableName: name });
+    return (answer as { Table: Described }).Table;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined;
+    throw error;
+  }
+}
+
+async function untilActive({ control, clock }: Work, name: string): Promise<void> {
+  const deadline = clock.now() + waitMs;
+  while (clock.now() < deadline) {
+    const found = await describeTable(control, name);
+    const indexes = found?.GlobalSecondaryIndexes ?? [];
+    if (found?.TableStatus === 'ACTIVE' && indexes.every(index => index.IndexStatus === 'ACTIVE')) return;
+    await clock.sleep(pollMs);
+  }
+  throw tableErrors.create('table.busy', `${name} did not become active`);
+}
