@@ -260,8 +260,9 @@ export async function createEngine(options: EngineOptions) {
   const keepHistory = (): void => {
     if (history && !pause.read()) maintaining = history.maintain(closing.signal);
   };
-  const historyTimer = sweepIntervalMs > 0 ? setInterval(keepHistory, historyEveryMs).unref() : undefined;
-  if (historyTimer) keepHistory();
+  const keepsHistory = history !== undefined && sweepIntervalMs > 0;
+  const historyTimer = keepsHistory ? setInterval(keepHistory, historyEveryMs).unref() : undefined;
+  if (keepsHistory) keepHistory();
   const timer = sweepIntervalMs > 0 ? setInterval(maintain, sweepIntervalMs).unref() : undefined;
 
   // Writes a copy that is consistent while the engine continues working.

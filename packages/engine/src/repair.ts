@@ -47,10 +47,8 @@ async function repairValues(context: Context, history: History, { problems }: Re
   await context.submit(tx => {
     for (const [hex, value] of found) {
       const key = Buffer.from(hex, 'hex');
-      const stored = context.store.get(key, copyBytes);
-      if (value ? stored?.equals(value) : !stored) continue;
-      if (value) tx.put(key, value);
-      else tx.remove(key);
+      if (context.store.get(key, copyBytes)?.equals(value)) continue;
+      tx.put(key, value);
       repaired.push(`key ${hex}, from the history`);
     }
   });

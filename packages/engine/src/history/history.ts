@@ -293,16 +293,16 @@ export function createHistory(
 
   /**
    * The newest values of some keys, as they were written, from copies and commits of different age until each is sound.
-   * Removed ones are null; one that is in no copy, or sound in none, is missing.
+   * One that is in no copy, or sound in none, is missing.
    */
   async function findValues(
     keys: readonly Buffer[],
     isSound: (key: Buffer, value: Buffer) => boolean,
-  ): Promise<Map<string, Buffer | null>> {
+  ): Promise<Map<string, Buffer>> {
     const end = journalEnd();
     await settled();
     makeFolder(folder);
-    const found = new Map<string, Buffer | null>();
+    const found = new Map<string, Buffer>();
     const sources: ((restoring: Restoring) => Promise<unknown>)[] = listHistory(folder, { withSizes: true })
       .snapshots.toReversed()
       .map(
@@ -322,7 +322,7 @@ export function createHistory(
         for (const hex of wanted) {
           const key = Buffer.from(hex, 'hex');
           const value = get(key, copyBytes);
-          if (!value || isSound(key, value)) found.set(hex, value ?? null);
+          if (value && isSound(key, value)) found.set(hex, value);
         }
       } catch {
         // A copy that is damaged itself, or a gap after it: the one before may help.
