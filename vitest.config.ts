@@ -51,7 +51,7 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } }, // a server beside everything else that is tested takes its time
     sequence: { sequencer: LongFirst },
     reporters: ['default', './test/overdue-reporter.ts', './test/retry-reporter.ts'],
-    setupFiles: ['./test/property-limits.ts', './test/answer-check.ts'],
+    setupFiles: ['./test/property-limits.ts', './test/async-hooks.ts', './test/answer-check.ts'],
     projects: [
       {
         extends: true,

@@ -28,7 +28,7 @@ export function rolesPage(roles: Roles, document: Documented): string {
   return [
     '# Roles',
     '',
-    'Generated from `services/accounts/src/organisations/roles.ts` and the routes by `npm run generate`. A session of a member holds the scope of their role, and every route says which scope it needs: a new route cannot forget to ask.',
+    'Generated from `services/accounts/src/roles.ts` and the routes by `npm run generate`. A session of a member holds the scope of their role, and every route says which scope it needs: a new route cannot forget to ask.',
     '',
     '| Role | Scope | Invites, changes and removes | May |',
     '|---|---|---|---|',

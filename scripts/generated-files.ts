@@ -15,9 +15,9 @@ export async function generatedFiles(): Promise<[path: string, text: string][]> 
   const { httpErrors } = await load('packages/http/src/index.ts');
   const { tableErrors } = await load('packages/table/src/index.ts');
   const { streamErrors } = await load('packages/streams/src/index.ts');
-  const { describeApi, serviceErrors } = await load('apps/server/src/document.ts');
-  const { errorTexts } = await load('apps/server/src/reference/error-texts.ts');
-  const { roles } = await load('services/accounts/src/organisations/roles.ts');
+  const { describeApi, serviceErrors } = await load('apps/server/src/compose/document.ts');
+  const { errorTexts } = await load('apps/server/src/http/reference/error-texts.ts');
+  const { roles } = await load('services/accounts/src/roles.ts');
   const { generateClient } = await load('packages/client/src/generator.ts');
 
   const document: Documented = describeApi();

@@ -7,26 +7,32 @@ import { afterAll, afterEach } from 'vitest';
 // content type and its body. What does not fit fails the test.
 
 type Media = { schema?: unknown };
-type Operation = {
-  operationId: string;
-  'x-any-method'?: true;
-  responses: Record<string, { description: string; content?: Record<string, Media> }>;
+type Responses = Record<string, { description: string; content?: Record<string, Media> }>;
+type Operation = { operationId: string; responses: Responses };
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components?: { schemas?: Record<string, unknown> };
 };
-type Document = { paths: Paths; components?: { schemas?: Record<string, unknown> } };
-type Paths = Record<string, Record<string, Operation>>;
+type Route = { method: string; path: string; responses?: Responses; 'x-any-method'?: true };
 type Fetch = (request: Request, ...rest: unknown[]) => Response | Promise<Response>;
 type App = {
   fetch: Fetch;
-  openAPIRegistry: { definitions: readonly object[] };
+  openAPIRegistry: {
+    definitions: readonly { type: string; route?: Route }[];
+    registerPath(route: Route): void;
+  };
   getOpenAPI31Document(about: object): Document;
 };
-type Checked = { find(method: string, path: string): Operation | undefined; validator: Validator };
+// The routes of a path, by method.
+type Path = { pattern: RegExp; routes: Record<string, Route> };
+type Described = { operation: Operation; validator: Validator };
 type Validator = (schema: unknown) => ValidateFunction;
 
 // Workers keep their modules, but run this one again for each file: what it keeps for all of them is here.
 type Shared = {
   failures: string[];
-  documents: Map<string, Promise<Checked>>; // by what they are made of
+  patterns: Map<string, RegExp>; // of paths
+  operations: Map<string, Promise<Described>>; // by what they are made of
   parts: WeakMap<object, number>; // schemas, numbered
   lastPart: number;
   validators: Map<string, ValidateFunction>;
@@ -38,7 +44,8 @@ const shared = global.stakAnswers ?? watch();
 function watch(): Shared {
   const made: Shared = {
     failures: [],
-    documents: new Map(),
+    patterns: new Map(),
+    operations: new Map(),
     parts: new WeakMap(),
     lastPart: 0,
     validators: new Map(),
@@ -58,22 +65,25 @@ afterAll(report);
 
 function checkAnswers(app: App, list: string[]): void {
   const serve = app.fetch;
-  let checked: Promise<Checked> | undefined;
+  let paths: Map<number, Path[]> | undefined;
+  const described = new Map<Route, Promise<Described>>();
   app.fetch = async (request, ...rest) => {
     const { method, url } = request; // read first: some requests are gone once they are answered
     const response = await serve(request, ...rest);
-    checked ??= readDocument(app);
-    const { find, validator } = await checked;
-    const found = find(method, new URL(url).pathname);
+    paths ??= readPaths(app);
+    const route = findRoute(paths, method, new URL(url).pathname);
     // A preflight is answered before the route, and a method that nobody knows has none.
     const isPreflight = method === 'OPTIONS' && response.status === 204;
-    if (!found || isPreflight || response.status === 405) return response;
+    if (!route || isPreflight || response.status === 405) return response;
+    const describing = described.get(route) ?? describe(app, route);
+    described.set(route, describing);
+    const { operation, validator } = await describing;
     const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
     const bytes = isJson ? Buffer.from(await response.arrayBuffer()) : undefined;
     const isZipped = response.headers.get('content-encoding') === 'gzip' && bytes && bytes.length > 0;
     const text = (isZipped ? gunzipSync(bytes) : bytes)?.toString();
-    const complaint = judge(found, response, text, validator);
-    if (complaint) list.push(`${found.operationId} (${method}): ${complaint}`);
+    const complaint = judge(operation, response, text, validator);
+    if (complaint) list.push(`${operation.operationId} (${method}): ${complaint}`);
     return bytes === undefined || method === 'HEAD'
       ? response
       : new Response(bytes, { status: response.status, headers: response.headers });
@@ -104,29 +114,55 @@ function judge(
   return undefined;
 }
 
-type Documented = { method: string; path: string; responses: Operation['responses'] };
-const documentsKept = 20;
+// By the number of their parts, because there are hundreds; what is spelled out before what is a parameter.
+function readPaths(app: App): Map<number, Path[]> {
+  const byPath = new Map<string, Path['routes']>();
+  for (const { route } of app.openAPIRegistry.definitions) {
+    if (!route) continue;
+    const routes = byPath.get(route.path) ?? {};
+    byPath.set(route.path, routes);
+    routes[route.method] = route;
+  }
+  const paths = new Map<number, Path[]>();
+  const inOrder = [...byPath].sort(([one], [other]) => one.split('{').length - other.split('{').length);
+  for (const [path, routes] of inOrder) {
+    const alike = paths.get(countParts(path)) ?? [];
+    alike.push({ pattern: patternOf(path), routes });
+    paths.set(countParts(path), alike);
+  }
+  return paths;
+}
 
-// Most tests open the same few APIs over and over: the document of each is made once, and to make it takes a second. It
-// is another one if anything else is answered: another path, another problem, or another schema.
-function readDocument(app: App): Promise<Checked> {
-  const key = JSON.stringify(
-    app.openAPIRegistry.definitions.map(one => {
-      const { method, path, responses = {} } = (one as { route?: Partial<Documented> }).route ?? {};
-      const answers = Object.entries(responses).map(([status, { description, content = {} }]) => [
-        status,
-        description,
-        ...Object.entries(content).map(([type, { schema }]) => [type, numberOf(schema)]),
-      ]);
-      return [method, path, ...answers];
-    }),
-  );
-  const { documents } = shared;
-  const reading = documents.get(key) ?? prepare(app);
-  documents.delete(key);
-  documents.set(key, reading); // as the last one
-  if (documents.size > documentsKept) documents.delete(documents.keys().next().value!);
-  return reading;
+function findRoute(paths: Map<number, Path[]>, method: string, path: string): Route | undefined {
+  const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
+  for (const { pattern, routes } of paths.get(countParts(path)) ?? []) {
+    if (!pattern.test(path)) continue;
+    const route = routes[routes.post?.['x-any-method'] ? 'post' : wanted];
+    if (route) return route;
+  }
+  return undefined;
+}
+
+const operationsKept = 2_000;
+
+// Tests open the same few APIs over and over, and call a few of their operations: the part of the document about each is
+// made once. It is another one if anything else is answered: another problem, or another schema.
+function describe(app: App, route: Route): Promise<Described> {
+  const key = JSON.stringify([
+    route.method,
+    route.path,
+    ...Object.entries(route.responses ?? {}).map(([status, { description, content = {} }]) => [
+      status,
+      description,
+      ...Object.entries(content).map(([type, { schema }]) => [type, numberOf(schema)]),
+    ]),
+  ]);
+  const { operations } = shared;
+  const describing = operations.get(key) ?? prepare(app, route);
+  operations.delete(key);
+  operations.set(key, describing); // as the last one
+  if (operations.size > operationsKept) operations.delete(operations.keys().next().value!);
+  return describing;
 }
 
 function numberOf(schema: unknown): number {
@@ -136,28 +172,12 @@ function numberOf(schema: unknown): number {
   return number;
 }
 
-async function prepare(app: App): Promise<Checked> {
-  const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: { title: '', version: '' } });
-  // By the number of their parts, because there are hundreds.
-  const paths = new Map<number, { pattern: RegExp; item: Record<string, Operation> }[]>();
-  const inOrder = Object.entries(document.paths)
-    // What is spelled out is meant before what is a parameter.
-    .sort(([one], [other]) => one.split('{').length - other.split('{').length);
-  for (const [path, item] of inOrder) {
-    const alike = paths.get(countParts(path)) ?? [];
-    alike.push({ pattern: patternOf(path), item });
-    paths.set(countParts(path), alike);
-  }
+async function prepare(app: App, route: Route): Promise<Described> {
+  const alone = new (app.constructor as new () => App)();
+  alone.openAPIRegistry.registerPath(route);
+  const document = alone.getOpenAPI31Document({ openapi: '3.1.0', info: { title: '', version: '' } });
   return {
-    find(method, path) {
-      const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
-      for (const { pattern, item } of paths.get(countParts(path)) ?? []) {
-        if (!pattern.test(path)) continue;
-        const operation = item[item.post?.['x-any-method'] ? 'post' : wanted];
-        if (operation) return operation;
-      }
-      return undefined;
-    },
+    operation: document.paths[route.path]![route.method]!,
     validator: await createValidator(document.components?.schemas ?? {}),
   };
 }
@@ -204,5 +224,11 @@ async function createCompiler(): Promise<(schema: object) => ValidateFunction> {
 }
 
 const countParts = (path: string): number => path.split('/').length;
-const patternOf = (path: string) =>
-  new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+
+function patternOf(path: string): RegExp {
+  const pattern =
+    shared.patterns.get(path) ??
+    new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+  shared.patterns.set(path, pattern);
+  return pattern;
+}

@@ -6,7 +6,9 @@ const load = (path: string) => import(pathToFileURL(join(import.meta.dirname, '.
 const { tableTitle } = (await load('apps/console/src/text/table-title.ts')) as {
   tableTitle(table: string): string;
 };
-const { designs } = (await load('apps/server/src/designs.ts')) as { designs: readonly { name: string }[] };
+const { designs } = (await load('apps/server/src/store/designs.ts')) as {
+  designs: readonly { name: string }[];
+};
 
 test('the console has a title of its own for every table, with a prefix, too', () => {
   const titles = designs.map(({ name }) => tableTitle(name));

@@ -108,7 +108,7 @@ const cases: Record<string, Case> = {
     ],
     good: [
       {
-        'apps/server/src/config.ts': 'process.env',
+        'apps/server/src/config/config.ts': 'process.env',
         'bench/src/main.ts': 'process.env',
         'scripts/conformance.ts': 'process.env',
         'packages/engine/test/client.test.ts': 'process.env',

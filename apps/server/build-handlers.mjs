@@ -9,7 +9,7 @@ const [outdir, metafile] = process.argv.slice(2);
 
 rmSync(outdir, { recursive: true, force: true });
 const { metafile: report } = await build({
-  entryPoints: [here('./src/lambda/handlers.ts')],
+  entryPoints: [here('./src/aws/lambda-handlers.ts')],
   entryNames: 'index',
   outdir,
   bundle: true,

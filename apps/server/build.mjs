@@ -45,8 +45,9 @@ function readCommit() {
 const commit = givenCommit || readCommit();
 
 const programs = [
-  './src/backup/backup-thread.ts',
-  './src/lake-thread.ts',
+  './src/store/backup/backup-thread.ts',
+  './src/store/lake/lake-thread.ts',
+  './src/store/scrub/scrub-thread.ts',
   '../../packages/engine/src/vectors/vector-thread.mjs',
   '../../packages/sandbox/src/sandbox-thread.mjs',
   '../../services/lake/src/duckdb/duck-process.mjs',

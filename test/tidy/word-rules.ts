@@ -8,10 +8,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   lane: ['services/agents/src'], // a stored attribute
   // A stored attribute, and a field in the output of `stak simulate`.
   place: [
-    'services/accounts/src/table.ts',
-    'services/accounts/src/sign-in/throttle.ts',
-    'apps/server/src/simulate',
-    'apps/server/src/commands/simulate-action.ts',
+    'services/accounts/src/main-table.ts',
+    'services/accounts/src/people/credentials/throttle.ts',
+    'apps/server/src/cli/simulate',
     'apps/server/test/simulate.test.ts',
     'apps/server/test/simulate-units.test.ts',
     'apps/server/test/scale-guide.test.ts',

@@ -117,8 +117,8 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     const wanted = async () => (await client.accounts.getMe()).data.mails;
     await expect.poll(wanted).toEqual({ deliveries: false, limits: true });
     await page.reload();
-    expect(await page.getByRole('switch', { name: 'Failing deliveries' }).isChecked()).toBe(false);
-    expect(await page.getByRole('switch', { name: 'Limits of the plan' }).isChecked()).toBe(true);
+    await expect.poll(() => page.getByRole('switch', { name: 'Failing deliveries' }).isChecked()).toBe(false);
+    await expect.poll(() => page.getByRole('switch', { name: 'Limits of the plan' }).isChecked()).toBe(true);
 
     const form = page.getByRole('region', { name: 'E-mail address' });
     const next = `new-${email}`;

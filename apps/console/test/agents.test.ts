@@ -174,7 +174,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     await page.getByText('Saved.').waitFor();
     await save(other);
     await other.getByText('Somebody else has saved these settings').waitFor();
-    expect(await prompt(other).inputValue()).toBe('Be thorough.');
+    await expect.poll(() => prompt(other).inputValue()).toBe('Be thorough.');
     await other.getByRole('button', { name: 'Show what was saved' }).click();
     await expect.poll(() => prompt(other).inputValue()).toBe('Be brief.');
     await prompt(other).fill('Be brief and thorough.');
@@ -391,7 +391,7 @@ describe.skipIf(!browser)(browser ? 'the agents page' : 'the agents page (needs 
     }
     await page.setViewportSize({ width: 390, height: 800 });
     await open('?conversation=first');
-    expect(await overhang(page)).toBe(0);
+    await expect.poll(() => overhang(page)).toBe(0);
     await page.getByRole('button', { name: 'All conversations' }).click();
     await page.getByRole('button', { name: 'New conversation' }).click();
     await page.getByText('Talk to the agent').waitFor();

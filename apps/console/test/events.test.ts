@@ -20,7 +20,7 @@ describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowl
     for (const type of ['order.paid', 'order.paid', 'order.sent']) await post(ingestUrl!, { type });
     const failed = async () =>
       (await client.webhooks.listEvents({ sourceId, status: 'failed' })).data.data.length;
-    await expect.poll(failed, { timeout: 20_000 }).toBe(3);
+    await expect.poll(failed).toBe(3);
     destination.status = 200;
 
     const path = `/console/webhooks/${sourceId}?type=order.paid`;
@@ -69,11 +69,12 @@ describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowl
         `[...new Set([...document.querySelectorAll('${selector}')].map(one => one.getBoundingClientRect().top))]`,
       );
     await page.getByRole('button', { name: 'Replay many' }).waitFor();
-    expect(await rowsOf('[role=search] .mantine-InputWrapper-root')).toHaveLength(1);
-    expect(await rowsOf('main .mantine-Button-root')).toHaveLength(1);
+    await expect.poll(() => rowsOf('[role=search] .mantine-InputWrapper-root')).toHaveLength(1);
+    await expect.poll(() => rowsOf('main .mantine-Button-root')).toHaveLength(1);
     const heightOf = async (found: Locator) => (await found.boundingBox())!.height;
-    const room = await heightOf(page.getByRole('group', { name: 'Events' }));
-    expect(room - (await heightOf(page.getByRole('table')))).toBeLessThan(2);
+    const group = page.getByRole('group', { name: 'Events' });
+    const besideTable = async () => (await heightOf(group)) - (await heightOf(page.getByRole('table')));
+    await expect.poll(besideTable).toBeLessThan(2);
 
     await page.getByRole('textbox', { name: 'Type' }).fill('nothing.of.this');
     await page.getByText('No events match.').waitFor();
@@ -89,16 +90,16 @@ describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowl
     await page.goto(`${server.url}/console/webhooks/${sourceId}/events/${eventId}`);
     await page.getByText('"order.paid"').waitFor();
     const current = page.getByRole('navigation', { name: 'Main' }).locator('[aria-current=page]');
-    expect(await current.allInnerTexts()).toEqual(['Events']);
+    await expect.poll(() => current.allInnerTexts()).toEqual(['Events']);
 
     // Numbers about them have the heading of their page, and no second one.
     await page.goto(`${server.url}/console/webhooks/analytics`);
     await page.getByText('Successful deliveries').waitFor();
     const headings = page.getByRole('main').getByRole('heading');
-    expect(await headings.allInnerTexts()).toEqual(['Analytics', 'Events by day']);
+    await expect.poll(() => headings.allInnerTexts()).toEqual(['Analytics', 'Events by day']);
     await page.goto(`${server.url}/console/data/insights?service=inbox`);
     await page.getByText('Read rate').waitFor();
-    expect(await headings.allInnerTexts()).toEqual(['Insights', 'Messages by day']);
+    await expect.poll(() => headings.allInnerTexts()).toEqual(['Insights', 'Messages by day']);
   });
 
   it('can be copied as curl, also without a body', async () => {

@@ -105,13 +105,10 @@ describe.skipIf(!browser)(
       const message = { title: 'Order 1 is paid', body: 'Thank you.' };
       await inbox.publish({ ...last, inbox_key: 'b', body: { uids: ['ann'], message } });
       await expect
-        .poll(
-          async () => {
-            await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))"); // as after a look elsewhere
-            return steps.getByRole('img', { name: 'Done' }).count();
-          },
-          { timeout: 15_000 },
-        )
+        .poll(async () => {
+          await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))"); // as after a look elsewhere
+          return steps.getByRole('img', { name: 'Done' }).count();
+        })
         .toBe(3);
 
       await steps.getByRole('button', { name: 'Hide' }).click();

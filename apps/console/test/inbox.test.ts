@@ -118,7 +118,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await page.getByRole('textbox', { name: 'Title' }).fill('Sale');
     await page.getByText('Phone', { exact: true }).click();
     const preview = page.locator('[data-screen="phone"]');
-    expect(await preview.textContent()).toContain('Sale');
+    await expect.poll(() => preview.textContent()).toContain('Sale');
     await expectUsable(page, 'composing');
 
     await page.getByLabel('Send later').fill('2030-01-02T09:00');
@@ -147,9 +147,9 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await page.getByRole('button', { name: 'Templates' }).click();
     await expectUsable(page, 'templates');
     await page.getByRole('menuitem', { name: 'Sale', exact: true }).click();
-    expect(await page.getByRole('textbox', { name: 'Text' }).inputValue()).toBe('Until Sunday.');
-    expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Summer sale');
-    expect(await page.getByLabel('Category').first().inputValue()).toBe('offer');
+    await expect.poll(() => page.getByRole('textbox', { name: 'Text' }).inputValue()).toBe('Until Sunday.');
+    await expect.poll(() => page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Summer sale');
+    await expect.poll(() => page.getByLabel('Category').first().inputValue()).toBe('offer');
     await page.getByLabel('Users', { exact: true }).first().fill('ann');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -192,14 +192,14 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await inboxOf(page).getByRole('button', { name: 'Unread: Sale' }).click();
     await notifier(page, 'Notifications').waitFor();
     const title = inboxOf(page).getByRole('button', { name: 'Sale', exact: true });
-    expect(await title.getAttribute('aria-expanded')).toBe('true');
+    await expect.poll(() => title.getAttribute('aria-expanded')).toBe('true');
 
     await inboxOf(page).getByRole('button', { name: 'All', exact: true }).click();
     const category = inboxOf(page).getByLabel('Category');
     await category.selectOption('offer');
     await messageIn(page, 'Sale').click();
     await messageIn(page, 'Sale').waitFor({ state: 'detached' });
-    expect(await category.inputValue()).toBe('offer');
+    await expect.poll(() => category.inputValue()).toBe('offer');
     await category.selectOption('');
   });
 
@@ -264,7 +264,7 @@ describe.skipIf(!browser)(browser ? 'the inbox page' : 'the inbox page (needs a 
     await settingsOf(page).getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
     await returnLater(other, '/inboxes/news');
-    expect(await ttlOf(other).inputValue()).toBe('90d');
+    await expect.poll(() => ttlOf(other).inputValue()).toBe('90d');
     await settingsOf(other).getByRole('button', { name: 'Save' }).click();
     await settingsOf(other).getByRole('button', { name: 'Show what was saved' }).click();
     await expect.poll(() => ttlOf(other).inputValue()).toBe('60d');

@@ -32,7 +32,7 @@ async function longestWaitMs(page: Page, act: () => Promise<unknown>): Promise<n
   await page.keyboard.press(sentinelKey);
   // Not `waitForFunction`, which the page's CSP may block.
   const isOver = 'window.measured.some(one => one.isInteraction && one.startTime >= window.sentinelAt)';
-  await expect.poll(() => page.evaluate(isOver), { timeout: 20_000, interval: 20 }).toBe(true);
+  await expect.poll(() => page.evaluate(isOver), { interval: 20 }).toBe(true);
   const measured = (await page.evaluate(
     `window.measured.filter(one => one.startTime >= ${from} && one.startTime < window.sentinelAt)`,
   )) as Measured[];

@@ -19,7 +19,7 @@ describe.skipIf(!browser)(browser ? 'the lake' : 'the lake (needs a browser)', s
     await page.getByRole('dialog', { name: 'Keep texts in the lake?' }).waitFor();
     await expectUsable(page, 'the question before texts are kept');
     await page.keyboard.press('Escape');
-    expect(await toggle.isChecked()).toBe(false);
+    await expect.poll(() => toggle.isChecked()).toBe(false);
     expect((await client.lake.readTexts()).data.enabled).toBe(false);
 
     await toggle.click();
@@ -29,7 +29,7 @@ describe.skipIf(!browser)(browser ? 'the lake' : 'the lake (needs a browser)', s
     await post(address, { type: 'order.paid' });
     const kept = async () =>
       (await client.lake.query({ body: { sql: 'select body from event_bodies' } })).data.rows;
-    await expect.poll(kept, { timeout: 20_000 }).toEqual([['{"type":"order.paid"}']]);
+    await expect.poll(kept).toEqual([['{"type":"order.paid"}']]);
 
     await page.reload();
     await toggle.click();
@@ -48,7 +48,7 @@ describe.skipIf(!browser)(browser ? 'the lake' : 'the lake (needs a browser)', s
     const change = { status: 'completed', due_date: '2030-01-02' } as const;
     await client.tasks.update({ task_id, body: change });
     const changes = async () => (await client.lake.history({ table: 'tasks', id: task_id })).data.data.length;
-    await expect.poll(changes, { timeout: 20_000 }).toBe(2);
+    await expect.poll(changes).toBe(2);
     await page.goto(`${server.url}/console/tasks?task=${task_id}`);
     await page.getByRole('button', { name: 'Show activity' }).click();
     const activity = page.getByRole('region', { name: 'Activity' });

@@ -63,7 +63,7 @@ describe.skipIf(!browser)(browser ? 'a notice' : 'a notice (needs a browser)', {
         await look();
         return (await mails.find(email, subject)) ?? expect.fail(subject);
       },
-      { timeout: 30_000, interval: 250 },
+      { timeout: 60_000, interval: 250 },
     );
     await page.goto(/^http\S+tab=billing$/m.exec(mail)![0]);
     const usage = page.getByRole('region', { name: 'Usage' });
@@ -75,8 +75,8 @@ describe.skipIf(!browser)(browser ? 'a notice' : 'a notice (needs a browser)', {
     await page.getByRole('button', { name: 'Stop mails about the limits of your plan' }).click();
     await page.getByText('You get no more mails about the limits of your plan.').waitFor();
     const limits = await mailSwitch('Limits of the plan');
-    expect(await limits.isChecked()).toBe(false);
-    expect(await page.getByRole('switch', { name: 'Failing deliveries' }).isChecked()).toBe(true);
+    await expect.poll(() => limits.isChecked()).toBe(false);
+    await expect.poll(() => page.getByRole('switch', { name: 'Failing deliveries' }).isChecked()).toBe(true);
 
     await limits.click();
     await expect.poll(async () => (await client.accounts.getMe()).data.mails.limits).toBe(true);
@@ -118,7 +118,7 @@ describe.skipIf(!browser)(browser ? 'a notice' : 'a notice (needs a browser)', {
     await page.getByRole('button', { name: 'Stop mails about failing deliveries' }).click();
     await page.getByText('You get no more mails about failing deliveries.').waitFor();
     expect(await (await mailSwitch('Failing deliveries')).isChecked()).toBe(false);
-    expect(await page.getByRole('switch', { name: 'Limits of the plan' }).isChecked()).toBe(true);
+    await expect.poll(() => page.getByRole('switch', { name: 'Limits of the plan' }).isChecked()).toBe(true);
 
     // A forged link changes nothing and says where the settings are.
     await page.goto(`${server.url}/v1/mail/unsubscribe?token=made-up`);

@@ -67,7 +67,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await page.getByText('No task matches').waitFor();
     await page.reload();
     await page.getByText('No task matches').waitFor();
-    expect(await page.getByRole('textbox', { name: 'Filter' }).inputValue()).toBe('priority:low');
+    await expect.poll(() => page.getByRole('textbox', { name: 'Filter' }).inputValue()).toBe('priority:low');
     expect(failures).toEqual([]);
   });
 
@@ -107,7 +107,7 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     const { page, failures } = await enter('calendar', { timezoneId: zone, locale: 'en-GB' });
     const today = new Intl.DateTimeFormat('en-GB', { timeZone: zone, day: 'numeric' }).format(new Date());
     await page.getByText(`Days in ${zone}.`).waitFor();
-    expect(await page.locator('[aria-current="date"]').innerText()).toBe(today);
+    await expect.poll(() => page.locator('[aria-current="date"]').innerText()).toBe(today);
 
     const dayOf = (title: string) =>
       page

@@ -79,7 +79,7 @@ it.skipIf(!browser)(
     await item('assistant said Created the task "buy milk"').waitFor();
     await page.getByText('ready').waitFor();
     expect((await user.tasks.list({})).data.data).toMatchObject([{ title: 'buy milk' }]);
-    expect(await page.getByRole('listitem').count()).toBe(2);
+    await expect.poll(() => page.getByRole('listitem').count()).toBe(2);
   },
   60_000,
 );

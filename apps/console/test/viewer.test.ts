@@ -153,6 +153,6 @@ describe.skipIf(!browser)(browser ? 'a viewer' : 'a viewer (needs a browser)', s
     await page.keyboard.press('Escape');
     await page.goto(`${server.url}/console/inbox?tab=settings`);
     await page.getByText('Your role lets you see this, but not change it.').first().waitFor();
-    expect(await page.getByRole('textbox', { name: 'Title' }).first().isEnabled()).toBe(false);
+    await expect.poll(() => page.getByRole('textbox', { name: 'Title' }).first().isEnabled()).toBe(false);
   });
 });

@@ -85,7 +85,7 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     expect(row).toMatchObject({ turns: 1, title: 'Who discovered radium?' });
     await page.reload();
     await log(page).getByRole('group', { name: 'How it was answered' }).waitFor();
-    expect(await log(page).getByText('Who discovered radium?').count()).toBe(1);
+    await expect.poll(() => log(page).getByText('Who discovered radium?').count()).toBe(1);
     expect(failures).toEqual([]);
   });
 
@@ -156,19 +156,20 @@ describe.skipIf(!browser)(browser ? 'a visit' : 'a visit (needs a browser)', slo
     const cell = page.getByRole('cell', { name: user_id, exact: true });
     const widthOf = async () => (await cell.boundingBox())!.width;
     await cell.waitFor();
-    expect(await widthOf()).toBeGreaterThan(60);
+    // The table takes its widths after it has its rows.
+    await expect.poll(widthOf).toBeGreaterThan(60);
     // What can be done with a user stands at the end of the row.
     const rightOf = async (found: Locator) => {
       const { x, width } = (await found.boundingBox())!;
       return x + width;
     };
     const row = page.getByRole('row').filter({ has: cell });
-    expect((await rightOf(row)) - (await rightOf(row.getByRole('button')))).toBeLessThan(16);
+    const besideButton = async () => (await rightOf(row)) - (await rightOf(row.getByRole('button')));
+    await expect.poll(besideButton).toBeLessThan(16);
     await page.setViewportSize({ width: 390, height: 800 });
-    await expect.poll(() => widthOf()).toBeGreaterThan(250);
-    const { x, width } = (await cell.getByText(user_id).boundingBox())!;
-    expect(x + width).toBeLessThan(390); // visible without scrolling sideways
-    expect(await overhang(page)).toBe(0);
+    await expect.poll(widthOf).toBeGreaterThan(250);
+    await expect.poll(() => rightOf(cell.getByText(user_id))).toBeLessThan(390); // visible without scrolling sideways
+    await expect.poll(() => overhang(page)).toBe(0);
     expect(await findBarriers(page)).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 800 });
     await open('?conversation=c');

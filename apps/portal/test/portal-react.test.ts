@@ -66,7 +66,7 @@ describe.skipIf(!browser)(
           const headers = { Authorization: `Bearer ${given}` };
           expect((await fetch(`${server.url}/v1/portal/${tenant_id}/me`, { headers })).status).toBe(200);
           return given;
-        }, 15_000);
+        }, 60_000);
       token = mint();
       const { page, failures } = await openPage(browser!);
       await page.goto(origin);
@@ -81,8 +81,10 @@ describe.skipIf(!browser)(
       answer.finish();
       await page.getByRole('log', { name: 'Messages' }).getByText('Jane Austen.').waitFor();
       // The page has one heading of its own, and the tenant's colour.
-      expect(await page.getByRole('heading', { level: 1 }).allInnerTexts()).toEqual(['Your orders']);
-      expect(await page.getByRole('heading', { level: 2, name: 'Tasks' }).count()).toBe(1);
+      await expect
+        .poll(() => page.getByRole('heading', { level: 1 }).allInnerTexts())
+        .toEqual(['Your orders']);
+      await expect.poll(() => page.getByRole('heading', { level: 2, name: 'Tasks' }).count()).toBe(1);
       const colour = await page.evaluate(
         "getComputedStyle(document.querySelector('form button')).backgroundColor",
       );

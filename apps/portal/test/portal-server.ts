@@ -83,7 +83,7 @@ async function openPortalServer(variables: Record<string, string>) {
           if (text.includes(`To: ${address}`) && text.includes(`Subject: ${subject}`)) return text;
         }
         throw new Error(`no mail to ${address}`);
-      }, 15_000),
+      }, 60_000),
     async close() {
       await server.stop();
       model.close();

@@ -79,7 +79,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
       const newest = await server.mailTo('bo@example.com', 'Your code for Bookshop');
       expect(newest).not.toBe(mail);
       return /(\/portal\/shop-\d+#sign-in=[\w.-]+)/.exec(newest)![1]!;
-    }, 15_000);
+    }, 60_000);
     const elsewhere = (await openPage(browser!)).page;
     await elsewhere.goto(server.url + link);
     await elsewhere.getByRole('button', { name: 'Sign in' }).click();
@@ -91,7 +91,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     const early = await openPage(browser!);
     await early.page.goto(`${server.url}/portal/${tenant_id}#invitation=a-token`);
     const accept = early.page.getByRole('link', { name: 'Accept the invitation' });
-    expect(await accept.getAttribute('href')).toBe('/console/invitation#a-token');
+    await expect.poll(() => accept.getAttribute('href')).toBe('/console/invitation#a-token');
     const redirectUri = `${server.url}/v1/portal/${tenant_id}/provider/callback`;
     const provider = await openGoogle({ redirectUri });
     onTestFinished(() => provider.close());
@@ -115,7 +115,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     const { page, failures } = await enter('pat');
     await page.getByRole('heading', { name: 'Chat' }).waitFor();
     await open(page, 'Profile');
-    expect(await page.getByLabel('Name').inputValue()).toBe('Pat Person');
+    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('Pat Person');
     await page.reload();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('link', { name: 'Sign in with your organisation' }).waitFor();
@@ -230,7 +230,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await vi.waitFor(
       async () =>
         expect((await server.host.tenants.getUser({ tenant_id, user_id: 'emil' })).data.role).toBe('admin'),
-      15_000,
+      60_000,
     );
     await expectUsable(page, 'users');
     await open(page, 'Settings');
@@ -258,7 +258,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     await signIn.reload(); // only the fragment differs
     await signIn.getByRole('alert').getByText('There is no room for another user').waitFor();
     const link = signIn.getByRole('link', { name: 'Sign in with your organisation' });
-    expect(await link.getAttribute('href')).toBe(`/v1/portal/${tenant_id}/provider/start`);
+    await expect.poll(() => link.getAttribute('href')).toBe(`/v1/portal/${tenant_id}/provider/start`);
     await expectUsable(signIn, 'signing in with a provider');
     await open(page, 'Channels');
     await page.getByLabel('Team ID').fill('T0123');
@@ -296,7 +296,7 @@ describe.skipIf(!browser)(browser ? 'the portal' : 'the portal (needs a browser)
     const theirs = { portal_name: 'Theirs' };
     await server.host.tenants.updateSettings({ tenant_id, body: theirs }, { ifMatch: '*' });
     await returnLater(page, '/settings');
-    expect(await name.inputValue()).toBe('Mine');
+    await expect.poll(() => name.inputValue()).toBe('Mine');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Show what was saved' }).click();
     await expect.poll(() => name.inputValue()).toBe('Theirs');

@@ -1,4 +1,4 @@
 import { register } from 'tsx/esm/api';
 
 register();
-await import('../src/backup/backup-thread.ts');
+await import('../src/store/backup/backup-thread.ts');

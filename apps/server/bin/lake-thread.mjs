@@ -1,4 +1,4 @@
 import { register } from 'tsx/esm/api';
 
 register();
-await import('../src/lake-thread.ts');
+await import('../src/store/lake/lake-thread.ts');

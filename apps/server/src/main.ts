@@ -1,6 +1,6 @@
-import { runCommand } from './command-line.ts';
-import { explain } from './errors.ts';
-import { endWithOutput } from './signals.ts';
+import { runCommand } from './cli/command-line.ts';
+import { explain } from './config/errors.ts';
+import { endWithOutput } from './process/signals.ts';
 
 endWithOutput(explain);
 await runCommand(process.argv);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createClient, StakError } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 import { runHere } from './command.ts';
 
 let path: string;

@@ -5,12 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { createClient, StakError } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 
 async function open(variables: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), 'stak-mails-'));
-  const env = { STAK_SMTP_URL: pathToFileURL(folder).href, ...variables };
+  const env = { STAK_LAKE: 'off', STAK_SMTP_URL: pathToFileURL(folder).href, ...variables };
   const server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, env), {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
@@ -27,7 +27,7 @@ async function open(variables: Record<string, string>) {
       const found = texts.findLast(text => text.includes(`Subject: ${subject}`));
       expect(found, subject).toBeDefined();
       return found!.replaceAll('=\r\n', '').replaceAll('=3D', '=');
-    }, 10_000);
+    }, 25_000);
   return { url: server.url, mail };
 }
 

@@ -4,8 +4,8 @@ import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import type { createWebhooks } from '@stak/webhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 import { startModel, textOf } from './model-server.ts';
 
 // The skills that act, through a whole server: what an agent does is in the other services, once, and nobody else's.

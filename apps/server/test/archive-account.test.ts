@@ -12,13 +12,13 @@ import { type Clock, createSealer, systemClock } from '@stak/kit';
 import { createStore, createTables } from '@stak/table';
 import { tenant } from '@stak/tenants/tables';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { accountTables, openAccounts } from '../src/archive/account.ts';
-import { exportArchive } from '../src/archive/export.ts';
-import { readManifest, readPart } from '../src/archive/format.ts';
-import { keyIn } from '../src/archive/import.ts';
-import { importAccounts, inUsualShard } from '../src/archive/import-account.ts';
-import { exportTo, importFrom } from '../src/commands/archive-actions.ts';
-import { designs } from '../src/designs.ts';
+import { exportTo, importFrom } from '../src/cli/store/archive-actions.ts';
+import { accountTables, openAccounts } from '../src/store/archive/account.ts';
+import { exportArchive } from '../src/store/archive/export.ts';
+import { readManifest, readPart } from '../src/store/archive/format.ts';
+import { keyIn } from '../src/store/archive/import.ts';
+import { importAccounts, inUsualShard } from '../src/store/archive/import-account.ts';
+import { designs } from '../src/store/designs.ts';
 import { consumersBehind } from './consumers-behind.ts';
 import { type Items, itemsIn, logIn, makeEverything, quickClock, withServer } from './everything.ts';
 import { openFixture } from './walk/fixture.ts';
@@ -90,9 +90,7 @@ test('an account moves to a running server, with all its data and nothing else',
     const { data: sources } = await client.webhooks.listSources();
     expect(sources.data.map(({ sourceId }) => sourceId)).toContain(fixture.known.get('sourceId'));
     // Nothing was counted a second time.
-    await expect
-      .poll(() => consumersBehind({ kind: 'embedded', path: other }), { timeout: 10_000 })
-      .toEqual([]);
+    await expect.poll(() => consumersBehind({ kind: 'embedded', path: other })).toEqual([]);
     const later = await itemsIn(other);
     const counts = [...later.keys()].filter(key => / (?:TOTAL#|DAY#)/.test(key));
     expect(counts.length).toBeGreaterThan(0);

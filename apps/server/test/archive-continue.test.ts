@@ -6,11 +6,11 @@ import { createEngine } from '@stak/engine';
 import { createTables, type DynamoClient } from '@stak/table';
 import { todoAppData } from '@stak/tasks';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { exportArchive } from '../src/archive/export.ts';
-import { readManifest } from '../src/archive/format.ts';
-import { hasStream, importArchive } from '../src/archive/import.ts';
-import { exportTo, importFrom } from '../src/commands/archive-actions.ts';
-import { designs } from '../src/designs.ts';
+import { exportTo, importFrom } from '../src/cli/store/archive-actions.ts';
+import { exportArchive } from '../src/store/archive/export.ts';
+import { readManifest } from '../src/store/archive/format.ts';
+import { hasStream, importArchive } from '../src/store/archive/import.ts';
+import { designs } from '../src/store/designs.ts';
 import {
   countOf,
   failingAfter,

@@ -5,9 +5,9 @@ import { createLogger, createSealer, systemClock } from '@stak/kit';
 import { createTables, type DynamoClient } from '@stak/table';
 import { todoAppData } from '@stak/tasks';
 import { expect } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { serverStreamsTable } from '../src/presence.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
+import { serverStreamsTable } from '../src/store/presence.ts';
 import { consumersBehind } from './consumers-behind.ts';
 
 export const newKeys = () => `k1:${randomBytes(32).toString('base64')}`;
@@ -36,9 +36,7 @@ export async function withServer(
     await work(createClient({ baseUrl: server.localUrl, token: data.access_token }), server.localUrl);
     const isCounting = (name: string) => name.startsWith('storage-'); // an export does not wait for it
     await expect
-      .poll(async () => (await consumersBehind(config.store)).filter(name => !isCounting(name)), {
-        timeout: 20_000,
-      })
+      .poll(async () => (await consumersBehind(config.store)).filter(name => !isCounting(name)))
       .toEqual([]);
   } finally {
     await server.stop();

@@ -7,8 +7,8 @@ import { createStore, entityOf } from '@stak/table';
 import { reminder } from '@stak/tasks/tables';
 import { invitation, portalSession } from '@stak/tenants/tables';
 import { expect, test } from 'vitest';
-import { accountTables } from '../src/archive/account.ts';
-import { openDatabase } from '../src/database.ts';
+import { accountTables } from '../src/store/archive/account.ts';
+import { openDatabase } from '../src/store/database.ts';
 import { itemsIn, logIn, makeEverything, quickClock, withServer } from './everything.ts';
 import { openFixture } from './walk/fixture.ts';
 

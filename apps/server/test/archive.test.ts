@@ -12,11 +12,11 @@ import { createTables } from '@stak/table';
 import { todoAppData } from '@stak/tasks';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { exportArchive } from '../src/archive/export.ts';
-import { readPart, tagItem } from '../src/archive/format.ts';
-import { importArchive } from '../src/archive/import.ts';
-import { exportTo, importFrom } from '../src/commands/archive-actions.ts';
-import { designs } from '../src/designs.ts';
+import { exportTo, importFrom } from '../src/cli/store/archive-actions.ts';
+import { exportArchive } from '../src/store/archive/export.ts';
+import { readPart, tagItem } from '../src/store/archive/format.ts';
+import { importArchive } from '../src/store/archive/import.ts';
+import { designs } from '../src/store/designs.ts';
 import {
   importInto,
   newKeys,

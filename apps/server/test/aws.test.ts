@@ -5,8 +5,8 @@ import { type Clock, createLogger, systemClock, type Worker } from '@stak/kit';
 import { streamsTable } from '@stak/streams';
 import type { Attributes } from '@stak/table';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, type ServerOptions, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../src/process/server.ts';
 
 // Two servers on one set of tables, over the AWS SDK, as in production. They start together, and make the tables.
 let servers: RunningServer[] = [];

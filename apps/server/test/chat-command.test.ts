@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { figuresOf } from '../src/commands/chat-actions.ts';
-import { converse } from '../src/commands/chat-session.ts';
+import { figuresOf } from '../src/cli/services/chat-actions.ts';
+import { converse } from '../src/cli/services/chat-session.ts';
 import { type SignedIn, signIn } from './signed-in.ts';
 
 let me: SignedIn;

@@ -6,8 +6,8 @@ import { codeOf } from '@stak/accounts/authenticator-app';
 import { createClient } from '@stak/client';
 import { createLogger, systemClock } from '@stak/kit';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 import { type Finished, killAll, stakWith, startWith } from './command.ts';
 
 // The commands that talk to a server, as a person types them.

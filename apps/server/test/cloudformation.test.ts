@@ -4,12 +4,12 @@ import { createHttpServer } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { controlWithPrefix, createTables } from '@stak/table';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { handlerId } from '../src/cloudformation/handlers.ts';
-import { template, templateText } from '../src/cloudformation/template.ts';
-import { readServerConfig } from '../src/config.ts';
-import { designs } from '../src/designs.ts';
-import { lambdaConsumers, lambdaFunctions } from '../src/lambda/functions.ts';
-import { startServer } from '../src/server.ts';
+import { handlerId } from '../src/aws/handlers.ts';
+import { lambdaConsumers, lambdaFunctions } from '../src/aws/lambda-functions.ts';
+import { template, templateText } from '../src/aws/template.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
+import { designs } from '../src/store/designs.ts';
 import { openGuard, openTables, statementsOf, type Template } from './stack-fixture.ts';
 
 const prefix = 'dev-';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { format } from 'node:util';
 import { vi } from 'vitest';
-import { runCommand } from '../src/command-line.ts';
+import { runCommand } from '../src/cli/command-line.ts';
 
 // Built before the tests, by test/build-programs.ts.
 export const bin = fileURLToPath(new URL('../../.test/dist/main.mjs', import.meta.url));

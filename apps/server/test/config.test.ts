@@ -4,9 +4,9 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PlanName, plans } from '@stak/accounts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readServerConfig, serverVariables } from '../src/config.ts';
-import { findSpendLimit } from '../src/model-config.ts';
-import { parseSecretKey, readSecretKeys } from '../src/secrets.ts';
+import { readServerConfig, serverVariables } from '../src/config/config.ts';
+import { findSpendLimit } from '../src/config/model-config.ts';
+import { parseSecretKey, readSecretKeys } from '../src/config/secrets.ts';
 
 const goodKey = `k1:${Buffer.from(Array.from({ length: 32 }, (_, i) => i * 7)).toString('base64')}`;
 
@@ -54,8 +54,8 @@ describe('the configuration of the server', () => {
   it('prefers flags to variables, and ignores empty variables', () => {
     const env = { STAK_PORT: '9000', STAK_HOST: '', STAK_DATA: '/srv/stak' };
     expect(readServerConfig({ port: 9001 }, env)).toMatchObject({ port: 9001, host: '127.0.0.1' });
-    expect(readServerConfig({ path: 'here' }, env).store).toEqual({ kind: 'embedded', path: 'here' });
-    expect(readServerConfig({ memory: true }, {}).store).toEqual({ kind: 'embedded', path: ':memory:' });
+    expect(readServerConfig({ path: 'here' }, env).store).toMatchObject({ kind: 'embedded', path: 'here' });
+    expect(readServerConfig({ memory: true }, {}).store).toMatchObject({ path: ':memory:' });
     expect(readServerConfig({ memory: true }, { STAK_TABLE_PREFIX: 'dev-' }).store).toMatchObject({
       prefix: 'dev-',
     });

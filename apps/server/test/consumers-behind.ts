@@ -1,8 +1,8 @@
 import { systemClock } from '@stak/kit';
 import { listConsumers, readStatus } from '@stak/streams';
 import { createStore } from '@stak/table';
-import type { StoreConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database.ts';
+import type { StoreConfig } from '../src/config/config.ts';
+import { openDatabase } from '../src/store/database.ts';
 
 // Which consumers have something to do.
 export async function consumersBehind(config: StoreConfig): Promise<string[]> {

@@ -1,8 +1,8 @@
 import { isStored, type RouteSpec } from '@stak/http';
 import { manageScope } from '@stak/tenants';
 import { describe, expect, it } from 'vitest';
-import { endpointsOf } from '../src/compose.ts';
-import { describeServices } from '../src/document.ts';
+import { endpointsOf } from '../src/compose/compose.ts';
+import { describeServices } from '../src/compose/document.ts';
 
 // What every operation of the server declares about itself, and what has to be true of all of them. What each of them
 // reaches and audits is reviewed in reaches.test.ts and audited.test.ts.

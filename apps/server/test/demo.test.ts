@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { type Client, createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { mountConsole } from '../src/console-files.ts';
-import { mountBooks } from '../src/demo/books.ts';
-import { issueSignInToken } from '../src/demo/sign-in-token.ts';
-import { prepareDemo } from '../src/demo.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { mountBooks } from '../src/cli/demo/books.ts';
+import { prepareDemo } from '../src/cli/demo/demo.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { mountConsole } from '../src/http/console-files.ts';
+import { issueSignInToken } from '../src/http/demo-sign-in-token.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 import { killAll, stak, start } from './command.ts';
 import { untilPrinted } from './signed-in.ts';
 

@@ -4,9 +4,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { readServerConfig, serverVariables } from '../src/config.ts';
-import { serveMetrics } from '../src/metrics-server.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig, serverVariables } from '../src/config/config.ts';
+import { serveMetrics } from '../src/process/metrics-server.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 
 const read = (path: string) => readFile(join(import.meta.dirname, '../../..', path), 'utf8');
 const log = createLogger({ level: 'silent' });

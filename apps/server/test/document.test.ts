@@ -10,9 +10,9 @@ import { endUserScopes } from '@stak/tenants';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect, it, onTestFinished } from 'vitest';
-import { describeApi, describeReference, serviceErrors } from '../src/document.ts';
-import { errorTexts } from '../src/reference/error-texts.ts';
-import { innerSchemas } from '../src/reference/examples.ts';
+import { describeApi, describeReference, serviceErrors } from '../src/compose/document.ts';
+import { errorTexts } from '../src/http/reference/error-texts.ts';
+import { innerSchemas } from '../src/http/reference/examples.ts';
 
 type Parameter = { name: string; in: string; schema: { maxLength?: number; default?: unknown } };
 type Operation = {

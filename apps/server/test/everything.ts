@@ -1,11 +1,11 @@
 import { createClient } from '@stak/client';
 import { type Clock, createLogger, systemClock } from '@stak/kit';
 import type { Attributes } from '@stak/table';
-import { accountTables } from '../src/archive/account.ts';
-import { keyIn } from '../src/archive/import.ts';
-import { readServerConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
+import { accountTables } from '../src/store/archive/account.ts';
+import { keyIn } from '../src/store/archive/import.ts';
+import { openDatabase } from '../src/store/database.ts';
 import { type Fixture, send } from './walk/fixture.ts';
 import { requestOf, tokenOf } from './walk/step.ts';
 import { steps } from './walk/steps.ts';

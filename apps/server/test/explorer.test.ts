@@ -3,8 +3,8 @@ import { type Client, createClient, type ServerEvent } from '@stak/client';
 import { createEngine, createHttpServer } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 
 const log = createLogger({ level: 'silent' });
 const password = 'a long enough password';

@@ -19,12 +19,12 @@ import { tenant } from '@stak/tenants/tables';
 import { connection, connectionPointer, event, source } from '@stak/webhooks/tables';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { z } from 'zod';
-import { accountTables } from '../src/archive/account.ts';
-import { type Manifest, tagItem } from '../src/archive/format.ts';
-import { keyIn } from '../src/archive/import.ts';
-import { type AccountImport, importAccounts } from '../src/archive/import-account.ts';
-import { keepNames } from '../src/archive/keep.ts';
-import { designs } from '../src/designs.ts';
+import { accountTables } from '../src/store/archive/account.ts';
+import { type Manifest, tagItem } from '../src/store/archive/format.ts';
+import { keyIn } from '../src/store/archive/import.ts';
+import { type AccountImport, importAccounts } from '../src/store/archive/import-account.ts';
+import { keepNames } from '../src/store/archive/keep.ts';
+import { designs } from '../src/store/designs.ts';
 
 // An attacker has a download of their own account, rewrites it, and asks the operator to import it.
 
@@ -100,12 +100,15 @@ function sampleOf(type: z.core.$ZodType): unknown {
   throw new Error(`no sample of ${type._zod.def.type}`);
 }
 
+// Texts with a meaning of their own.
+const settingsOf = new Map<AnyEntity, object>([
+  [connection, { filters: '[]', transform: '{"type":"passthrough"}', retryConfig: '{}', ratePerSecond: 1 }],
+]);
+
 // An item with all ids of these people. Those in keys are always there.
-export function itemOf(
-  { schema, key, indexes, table, kind, examples }: AnyEntity,
-  ids: Partial<Ids>,
-  given: object = {},
-): Attributes {
+export function itemOf(entity: AnyEntity, ids: Partial<Ids>, changes: object = {}): Attributes {
+  const { schema, key, indexes, table, kind, examples } = entity;
+  const given = { ...settingsOf.get(entity), ...changes };
   const inKeys = new Set([key, ...indexes].flatMap(({ params }) => params));
   const example: Attributes = { ...examples[0] };
   const values: Attributes = {};

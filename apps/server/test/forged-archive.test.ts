@@ -8,13 +8,13 @@ import type { AnyEntity } from '@stak/table';
 import { tenant } from '@stak/tenants/tables';
 import { connection, delivery, event, source } from '@stak/webhooks/tables';
 import { describe, expect, test, vi } from 'vitest';
-import { accountTables } from '../src/archive/account.ts';
-import { type Manifest, sealManifest } from '../src/archive/format.ts';
-import { importAccounts } from '../src/archive/import-account.ts';
-import { ruleOf } from '../src/archive/keep.ts';
-import { mentions } from '../src/archive/ownership.ts';
-import { importFrom } from '../src/commands/archive-actions.ts';
-import { designs } from '../src/designs.ts';
+import { importFrom } from '../src/cli/store/archive-actions.ts';
+import { accountTables } from '../src/store/archive/account.ts';
+import { type Manifest, sealManifest } from '../src/store/archive/format.ts';
+import { importAccounts } from '../src/store/archive/import-account.ts';
+import { ruleOf } from '../src/store/archive/keep.ts';
+import { mentions } from '../src/store/archive/ownership.ts';
+import { designs } from '../src/store/designs.ts';
 import {
   allItems,
   at,
@@ -338,13 +338,16 @@ test('an archive without a seal of this server needs the operator’s word', asy
   try {
     const ours = createSealer({ keys: [{ id: 'k1', secret }] });
     const flags = { path, from: folder, asStored: true, json: true };
-    for (const seal of [undefined, 's1.k1.forged', sealManifest]) {
-      await writeArchive(ofMallory(), manifest => ({
-        ...manifest,
-        begun: '2026-01-02T00:00:00.000Z',
-        ...(typeof seal === 'string' && { seal }),
-        ...(typeof seal === 'function' && { seal: seal(manifest, ours) }), // of another content
-      }));
+    const theirs = createSealer({ keys: [{ id: 'k1', secret: randomBytes(32) }] });
+    const seals: readonly ((manifest: Manifest) => string | undefined)[] = [
+      () => undefined,
+      () => 's1.k1.forged',
+      manifest => sealManifest({ ...manifest, begun: '2026-01-02T00:00:00.000Z' }, ours),
+      manifest => sealManifest(manifest, theirs), // of another server, with a key of the same id
+      () => ours.seal('any text', 'another place'),
+    ];
+    for (const seal of seals) {
+      await writeArchive(ofMallory(), manifest => ({ ...manifest, seal: seal(manifest) }));
       await expect(importFrom(flags)).rejects.toThrow(/no seal of this server.*--unverified/);
     }
     // Without accounts, its items would be taken as those of a server, into an empty store.

@@ -6,9 +6,9 @@ import { pathToFileURL } from 'node:url';
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { importFrom } from '../src/commands/archive-actions.ts';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
+import { importFrom } from '../src/cli/store/archive-actions.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 import { mallory, ofMallory, writeArchive } from './forged-archive-fixture.ts';
 
 afterEach(() => {
@@ -44,7 +44,7 @@ test('an account that was imported without its credentials keeps its data when i
       const found = texts.find(text => text.includes('Subject: Reset your Stak password'));
       expect(found).toBeDefined();
       return found!.replaceAll('=\r\n', '');
-    }, 10_000);
+    }, 25_000);
     expect(mail).not.toContain('new, empty account');
     const token = /#token=3D(\S+)/.exec(mail)![1]!;
     const password = 'eleven blue lampposts';

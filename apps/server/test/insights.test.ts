@@ -10,7 +10,7 @@ import { createStore, createTables } from '@stak/table';
 import { task } from '@stak/tasks/tables';
 import { delivery } from '@stak/webhooks/tables';
 import { expect, onTestFinished, test } from 'vitest';
-import { followed, insights } from '../src/lake-tables.ts';
+import { followed, insights } from '../src/store/lake/lake-tables.ts';
 
 const day = '2026-01-01';
 const noonMs = Date.parse(`${day}T12:00:00Z`);

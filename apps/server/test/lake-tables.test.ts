@@ -2,12 +2,12 @@ import { storageTable } from '@stak/accounts';
 import { httpTable } from '@stak/http/table';
 import { streamsTable } from '@stak/streams';
 import { describe, expect, it } from 'vitest';
-import { followed } from '../src/lake-tables.ts';
+import { followed } from '../src/store/lake/lake-tables.ts';
 
 // As a thread sees them that loads nothing else.
 const known = followed.map(({ table }) => table.entities.map(({ name }) => name));
-const { designs } = await import('../src/designs.ts');
-await import('../src/compose.ts');
+const { designs } = await import('../src/store/designs.ts');
+await import('../src/compose/compose.ts');
 
 const entities = followed.flatMap(({ entities = [] }) => entities);
 

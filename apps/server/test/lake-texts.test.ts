@@ -5,11 +5,11 @@ import { type Client, createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import type { createLakeReader } from '@stak/lake';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 import { lakeProgram } from './command.ts';
 
-const patience = { timeout: 60_000, interval: 100 };
+const patience = { timeout: 60_000, interval: 400 }; // each look is a query of DuckDB
 
 async function open() {
   const folder = await mkdtemp(join(tmpdir(), 'stak-texts-'));

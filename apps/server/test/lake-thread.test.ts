@@ -6,9 +6,9 @@ import { createEngine, type Engine } from '@stak/engine';
 import { createLogger, manualClock, superviseWorkers, systemClock } from '@stak/kit';
 import { engineSource } from '@stak/streams';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { createLakeHost, type LakeThreadSettings } from '../src/lake-host.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
+import { createLakeHost, type LakeThreadSettings } from '../src/store/lake/lake-host.ts';
 import { lakeProgram } from './command.ts';
 
 const log = createLogger({ level: 'silent' });

@@ -19,12 +19,12 @@ import {
 } from '@stak/streams';
 import { createStore, withPrefix } from '@stak/table';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { handlerId } from '../src/cloudformation/handlers.ts';
-import { template } from '../src/cloudformation/template.ts';
-import { readServerConfig } from '../src/config.ts';
-import { designs } from '../src/designs.ts';
-import { type LambdaFunction, lambdaConsumers, lambdaFunctions } from '../src/lambda/functions.ts';
-import { startServer } from '../src/server.ts';
+import { handlerId } from '../src/aws/handlers.ts';
+import { type LambdaFunction, lambdaConsumers, lambdaFunctions } from '../src/aws/lambda-functions.ts';
+import { template } from '../src/aws/template.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
+import { designs } from '../src/store/designs.ts';
 import { openGuard, openTables, recordStream, type Template } from './stack-fixture.ts';
 
 // A server whose streams are followed by the functions of the stack: the bundle that is uploaded, each function behind

@@ -7,8 +7,8 @@ import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprot
 import { createClient, type Client as StakClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 
 // An app without a key, with the protocol's own client and its own way of getting tokens.
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
       probe.close(() => resolve(free));
     });
   });
-  server = await startServer(readServerConfig({ port, memory: true, demo: false }, {}), {
+  server = await startServer(readServerConfig({ port, memory: true, demo: false }, { STAK_LAKE: 'off' }), {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
   });

@@ -10,10 +10,10 @@ import { createLogger, systemClock } from '@stak/kit';
 import { listConsumers, readStatus } from '@stak/streams';
 import { createStore, createTables } from '@stak/table';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database.ts';
-import { designs } from '../src/designs.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
+import { openDatabase } from '../src/store/database.ts';
+import { designs } from '../src/store/designs.ts';
 import { killAll, type Run, runHere, stakWith, startWith } from './command.ts';
 import { untilPrinted } from './signed-in.ts';
 
@@ -215,8 +215,8 @@ test('a store moves under load, through kills and lost responses, without losing
     for await (const _ of iterate(client.webhooks.listEvents, { sourceId, limit: 100 })) events += 1;
     expect(events).toBeGreaterThanOrEqual(load.events());
     const countOf = async () => (await client.webhooks.readSource({ sourceId })).data.eventCount;
-    await expect.poll(countOf, { timeout: 20_000 }).toBe(events);
-    await expect.poll(() => unhandled(target.url), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(countOf).toBe(events);
+    await expect.poll(() => unhandled(target.url)).toEqual([]);
 
     // A server that is started on the folder again continues on the new store.
     await restart();

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { type PausableStore, watchMove } from '../src/archive/move.ts';
+import { type PausableStore, watchMove } from '../src/store/archive/move.ts';
 
 test('a store that cannot be read has not moved, and is checked again', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -7,8 +7,8 @@ import { createEngine, createHttpServer } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { decoded, openSmtp } from '@stak/mail/smtp-stub';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 import { startModel } from './model-server.ts';
 
 const person = { email: 'ann@example.com', password: 'seven green umbrellas', name: 'Ann', cookie: false };

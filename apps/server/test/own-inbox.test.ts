@@ -1,12 +1,12 @@
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 
 let server: RunningServer;
 beforeAll(async () => {
-  server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, {}), {
+  server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, { STAK_LAKE: 'off' }), {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
   });

@@ -3,8 +3,8 @@ import { createClient } from '@stak/client';
 import { createEngine, createHttpServer } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 
 const person = { email: 'ann@example.com', password: 'seven green umbrellas', name: 'Ann', cookie: false };
 

@@ -3,8 +3,8 @@ import { openGoogle } from '@stak/accounts/google-stub';
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 
 const tenant_id = 'books';
 const password = 'seven green umbrellas';

@@ -1,6 +1,6 @@
 import { testCoverage, testPrepared } from '@stak/table/prepared-suite';
 import { describe } from 'vitest';
-import { designs } from '../src/designs.ts';
+import { designs } from '../src/store/designs.ts';
 
 // Sets are stored by the wire operations only.
 const withSets = new Set(['revocation slot']);

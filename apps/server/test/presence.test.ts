@@ -4,7 +4,7 @@ import { createIds, createLogger, type ManualClock, manualClock, superviseWorker
 import { streamsTable } from '@stak/streams';
 import { createStore, createTables, type DynamoClient } from '@stak/table';
 import { expect, onTestFinished, test } from 'vitest';
-import { createPresence } from '../src/presence.ts';
+import { createPresence } from '../src/store/presence.ts';
 
 // A store that others keep busy. Writes arrive late and reads are answered late, which is the worst for those who judge
 // by them.

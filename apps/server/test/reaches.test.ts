@@ -9,10 +9,10 @@ import type { RouteSpec } from '@stak/http';
 import { createLogger } from '@stak/kit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { endpointsOf } from '../src/compose.ts';
-import { readServerConfig } from '../src/config.ts';
-import { describeServices } from '../src/document.ts';
-import { startServer } from '../src/server.ts';
+import { endpointsOf } from '../src/compose/compose.ts';
+import { describeServices } from '../src/compose/document.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 
 const routes = endpointsOf(describeServices()).map(({ route }) => route);
 const named = ({ operationId = '' }: RouteSpec) => operationId;

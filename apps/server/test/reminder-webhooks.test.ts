@@ -5,8 +5,8 @@ import { createClient } from '@stak/client';
 import { createEngine, createHttpServer } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 
 // A whole server, whose table the test can reach behind its back.
 let server: RunningServer;

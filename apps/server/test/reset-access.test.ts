@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 
 const email = 'ann@example.com';
 const password = 'seven green umbrellas';
@@ -44,7 +44,7 @@ describe('a password reset', () => {
         expect(used).not.toContain(token);
         used.push(token);
         return token;
-      }, 10_000);
+      }, 25_000);
   });
 
   const as = (token?: string) => createClient({ baseUrl: url, token });
@@ -130,6 +130,25 @@ describe('a password reset', () => {
     expect(await statusOf(await takeFeed(owner, 'vic'))).toBe(200);
   });
 
+  it('that ends access ends the calendar of an organisation that they took', async () => {
+    const { session, feedUrl } = await leaveBehind();
+    const token = await mail('Verify your address for Stak');
+    await session.accounts.verifyEmail({ body: { token } });
+    const feeds: string[] = [];
+    for (const name of ['One', 'Two']) {
+      const { data: made } = await session.accounts.createOrganisation({ body: { name } });
+      const person = await logIn(password);
+      const { data } = await person.accounts.switchOrganisation({
+        body: { accountId: made.accountId, cookie: false },
+      });
+      const { data: feed } = await as(data.access_token).tasks.replaceFeed();
+      feeds.push(new URL(new URL(feed.address).pathname, url).href);
+    }
+    expect(await Promise.all([feedUrl, ...feeds].map(statusOf))).toEqual([200, 200, 200]);
+    await resetPassword(true);
+    expect(await Promise.all([feedUrl, ...feeds].map(statusOf))).toEqual([404, 404, 404]);
+  });
+
   it('is not needed to end the calendar of one user: revoked tokens do', async () => {
     await leaveBehind();
     const host = await logIn(password);
@@ -139,6 +158,16 @@ describe('a password reset', () => {
     // The address is gone, and does not come back when the note of the revocation expires.
     const { data } = await host.tenants.mintToken({ tenant_id, body: { sub: 'vic', scope: 'tasks:write' } });
     await expect(as(data.token).tasks.revokeFeed()).rejects.toMatchObject({ code: 'tasks.feed_not_found' });
+  });
+
+  it('is not needed to end the calendar of an account that is deleted, by whichever credential it was made', async () => {
+    const { session, key, feedUrl } = await leaveBehind();
+    expect(await statusOf(feedUrl)).toBe(200);
+    const { data: feed } = await key.tasks.replaceFeed();
+    const ofKey = new URL(new URL(feed.address).pathname, url).href;
+    expect([await statusOf(feedUrl), await statusOf(ofKey)]).toEqual([404, 200]);
+    await session.accounts.deleteMe({ body: { password } });
+    expect(await statusOf(ofKey)).toBe(404);
   });
 
   it('is not needed to end the calendar of a user who is deleted', async () => {

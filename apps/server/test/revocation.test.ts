@@ -7,9 +7,9 @@ import { inboxConfig } from '@stak/inbox';
 import { createLogger, manualClock } from '@stak/kit';
 import { createStore } from '@stak/table';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
+import { openDatabase } from '../src/store/database.ts';
 
 const clock = manualClock(Date.UTC(2026, 0, 1));
 let folder: string;
@@ -94,7 +94,7 @@ async function joinHost({ client }: Host): Promise<string> {
       .matchAll(/#token=3D(\S+)/g);
     const found = [...links].find(([, one]) => one!.startsWith(`${accountId}.inv_`));
     return found![1]!;
-  }, 10_000);
+  }, 25_000);
   const { data } = isSignedUp
     ? await as().accounts.logIn({ body: colleague })
     : await as().accounts.signUp({ body: { ...colleague, name: 'Colleague' } });

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { planText, readDueShards, readLoad } from '../src/commands/simulate-action.ts';
-import { beatMs, lookAgainMs } from '../src/presence.ts';
-import { withDueShards } from '../src/simulate/due-shards.ts';
-import { perPartition } from '../src/simulate/heat.ts';
-import { type Plan, planLoad } from '../src/simulate/load.ts';
-import measured from '../src/simulate/measured.json' with { type: 'json' };
-import type { Simulated } from '../src/simulate/simulate.ts';
+import { withDueShards } from '../src/cli/simulate/due-shards.ts';
+import { perPartition } from '../src/cli/simulate/heat.ts';
+import { type Plan, planLoad } from '../src/cli/simulate/load.ts';
+import measured from '../src/cli/simulate/measured.json' with { type: 'json' };
+import type { Simulated } from '../src/cli/simulate/simulate.ts';
+import { planText, readDueShards, readLoad } from '../src/cli/simulate/simulate-action.ts';
+import { beatMs, lookAgainMs } from '../src/store/presence.ts';
 
 // Every figure of docs/guides/scale.md is worked out again, from what this version was measured with.
 

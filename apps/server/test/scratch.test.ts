@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { openScratch, sweepScratch } from '../src/scratch.ts';
+import { openScratch, sweepScratch } from '../src/store/scratch.ts';
 import { killAll, startWith } from './command.ts';
 import { untilPrinted } from './signed-in.ts';
 

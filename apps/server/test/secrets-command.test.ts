@@ -8,12 +8,12 @@ import { createClient } from '@stak/client';
 import { createEngine } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { actions as accounts } from '../src/commands/accounts-actions.ts';
-import { actions as dynamodb } from '../src/commands/dynamodb-actions.ts';
-import { actions } from '../src/commands/secrets-actions.ts';
-import { readServerConfig } from '../src/config.ts';
-import { prepareDemo } from '../src/demo.ts';
-import { startServer } from '../src/server.ts';
+import { prepareDemo } from '../src/cli/demo/demo.ts';
+import { actions as dynamodb } from '../src/cli/server/dynamodb-actions.ts';
+import { actions as accounts } from '../src/cli/store/accounts-actions.ts';
+import { actions } from '../src/cli/store/secrets-actions.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 
 const keyNamed = (id: string) =>
   `${id}:${Buffer.from(`${id} ${'0123456789abcdefghijklmnopqrstuv'}`.slice(0, 32)).toString('base64')}`;

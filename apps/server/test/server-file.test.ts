@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@stak/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findServer, recordServer } from '../src/server-file.ts';
+import { findServer, recordServer } from '../src/process/server-file.ts';
 import { killAll, type Run, stakWith, startWith } from './command.ts';
 import { addressOf } from './signed-in.ts';
 

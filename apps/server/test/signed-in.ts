@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Client, createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { expect } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 import { type Finished, killAll, type Run, stakWith, startWith } from './command.ts';
 
 export type SignedIn = {

@@ -5,8 +5,8 @@ import { createConsumer, engineSource, type StreamSource } from '@stak/streams';
 import { createStore, createTables, defineTable, entity } from '@stak/table';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { createPresence, serverStreamsTable, servingProcess } from '../src/presence.ts';
-import { looksOf } from '../src/simulate/background.ts';
+import { looksOf } from '../src/cli/simulate/background.ts';
+import { createPresence, serverStreamsTable, servingProcess } from '../src/store/presence.ts';
 
 // What one of many servers reads of all the others, counted, beside what `stak simulate` says.
 

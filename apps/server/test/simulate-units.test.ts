@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { createEngine, createHttpServer } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
-import { consumersOf, idleServer } from '../src/simulate/background.ts';
-import { repeat } from '../src/simulate/flows.ts';
-import { openLocalModel } from '../src/simulate/local-model.ts';
-import { isPolled } from '../src/simulate/owners.ts';
-import { runFlows, simulate, simulatedVariables } from '../src/simulate/simulate.ts';
+import { consumersOf, idleServer } from '../src/cli/simulate/background.ts';
+import { repeat } from '../src/cli/simulate/flows.ts';
+import { openLocalModel } from '../src/cli/simulate/local-model.ts';
+import { isPolled } from '../src/cli/simulate/owners.ts';
+import { runFlows, simulate, simulatedVariables } from '../src/cli/simulate/simulate.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 import { type CountedUnits, openCountingProxy } from './counting-proxy.ts';
 
 // What `stak simulate` says that an operation uses, beside what DynamoDB says: the same operations on a server with the

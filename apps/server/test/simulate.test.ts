@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { planText, readDueShards, readLoad, tableOf } from '../src/commands/simulate-action.ts';
-import { backgroundOf, consumersOf, idleServer } from '../src/simulate/background.ts';
-import { withDueShards } from '../src/simulate/due-shards.ts';
-import { type Heat, heatOf, hottestEverywhere, type KeyHeat } from '../src/simulate/heat.ts';
-import { planLoad } from '../src/simulate/load.ts';
-import measured from '../src/simulate/measured.json' with { type: 'json' };
-import { type Simulated, simulate } from '../src/simulate/simulate.ts';
+import { backgroundOf, consumersOf, idleServer } from '../src/cli/simulate/background.ts';
+import { withDueShards } from '../src/cli/simulate/due-shards.ts';
+import { type Heat, heatOf, hottestEverywhere, type KeyHeat } from '../src/cli/simulate/heat.ts';
+import { planLoad } from '../src/cli/simulate/load.ts';
+import measured from '../src/cli/simulate/measured.json' with { type: 'json' };
+import { type Simulated, simulate } from '../src/cli/simulate/simulate.ts';
+import { planText, readDueShards, readLoad, tableOf } from '../src/cli/simulate/simulate-action.ts';
 
 const stored = measured as Simulated[];
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { mountConsole } from '../src/console-files.ts';
-import { type ServerOptions, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { mountConsole } from '../src/http/console-files.ts';
+import { type ServerOptions, startServer } from '../src/process/server.ts';
 import { killAll, startWith } from './command.ts';
 
 let folder: string;

@@ -1,8 +1,8 @@
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 
 let server: RunningServer;
 let host: ReturnType<typeof createClient>;

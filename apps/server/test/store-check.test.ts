@@ -15,9 +15,9 @@ import { createAdversary } from '@stak/table/adversary';
 import { awsClient } from '@stak/table/aws';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
-import { retryWhileUnavailable, storeCheck } from '../src/store-check.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
+import { retryWhileUnavailable, storeCheck } from '../src/process/store-check.ts';
 import { startWith } from './command.ts';
 import { addressOf } from './signed-in.ts';
 
@@ -127,7 +127,7 @@ test.skipIf(!canMountFile)(
     const failedWrites = () => server.stderr.match(/Write error/g)?.length ?? 0;
     await expect.poll(status).toBe(503);
     const reported = () => server.stdout.match(/must be opened again/g)?.length;
-    await expect.poll(reported, { timeout: 10_000 }).toBeGreaterThan(2);
+    await expect.poll(reported).toBeGreaterThan(2);
     expect(await status()).toBe(503);
     expect(failedWrites()).toBeLessThanOrEqual(1);
   },

@@ -10,7 +10,7 @@ import { createLogger } from '@stak/kit';
 import { createConsumer, engineSource, type Subscription, streamsTable } from '@stak/streams';
 import { createTables, defineTable } from '@stak/table';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { actions } from '../src/commands/streams-actions.ts';
+import { actions } from '../src/cli/store/streams-actions.ts';
 
 const bin = fileURLToPath(new URL('../bin/stak.mjs', import.meta.url));
 const events = defineTable({ name: 'events', keys: { partition: 'pk' }, stream: 'NEW_AND_OLD_IMAGES' });

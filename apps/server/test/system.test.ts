@@ -13,11 +13,11 @@ import { createConsumer, engineSource, streamsTable, subscribe } from '@stak/str
 import { createLedger, createStore, createTables, defineTable, entity } from '@stak/table';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { readServerConfig } from '../src/config.ts';
-import { createMetrics } from '../src/metrics.ts';
-import { serveMetrics } from '../src/metrics-server.ts';
-import { startServer } from '../src/server.ts';
-import { sumCapacity, systemEndpoints } from '../src/system.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { sumCapacity, systemEndpoints } from '../src/http/system.ts';
+import { createMetrics } from '../src/process/metrics.ts';
+import { serveMetrics } from '../src/process/metrics-server.ts';
+import { startServer } from '../src/process/server.ts';
 
 const log = createLogger({ level: 'silent' });
 

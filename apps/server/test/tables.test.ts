@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createEngine, createHttpServer } from '@stak/engine';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { actions } from '../src/commands/tables-actions.ts';
-import { measureDesign } from '../src/costs.ts';
-import { designs } from '../src/designs.ts';
+import { actions } from '../src/cli/store/tables-actions.ts';
+import { measureDesign } from '../src/store/costs.ts';
+import { designs } from '../src/store/designs.ts';
 import { bin, type Finished, runHere } from './command.ts';
 
 let folder: string;
@@ -130,7 +130,8 @@ test('reports mistakes in one line', async () => {
     'stak: stak tables knows list, create, doc, cost, not "drop"; see stak tables --help\n',
   );
   expect(
-    (await stak('list', '--from', fileURLToPath(new URL('../src/signals.ts', import.meta.url)))).stderr,
+    (await stak('list', '--from', fileURLToPath(new URL('../src/process/signals.ts', import.meta.url))))
+      .stderr,
   ).toContain('exports no table design');
   expect((await stak('list', '--from', join(folder, 'none.ts'))).stderr).toMatch(/^stak: cannot load .*\n$/);
 });

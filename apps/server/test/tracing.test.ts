@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { startServer } from '../src/server.ts';
-import { startTracing } from '../src/tracing.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startTracing } from '../src/config/tracing.ts';
+import { startServer } from '../src/process/server.ts';
 import { startModel } from './model-server.ts';
 
 type Attribute = {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readServerConfig } from '../src/config.ts';
-import { type RunningServer, startServer } from '../src/server.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { type RunningServer, startServer } from '../src/process/server.ts';
 
 // Two servers on one store, as two workers are, in one process. What each keeps for itself has to be right for both.
 

@@ -98,7 +98,7 @@ test('an event stream receives what any process wrote, long before its next poll
     heard.set(`task ${n}`, []);
     await call('/v1/tasks', { method: 'POST', headers, body: JSON.stringify({ title: `task ${n}` }) });
     const writtenAt = performance.now();
-    await expect.poll(() => heard.get(`task ${n}`)!.length, { timeout: 15_000, interval: 5 }).toBe(4);
+    await expect.poll(() => heard.get(`task ${n}`)!.length, { interval: 5 }).toBe(4);
     waits.push(Math.max(...heard.get(`task ${n}`)!) - writtenAt);
   }
   over.abort();
@@ -107,7 +107,7 @@ test('an event stream receives what any process wrote, long before its next poll
   console.log(
     `all streams heard after ${sorted[3]!.toFixed(1)} ms (median), ${sorted[5]!.toFixed(1)} ms (most)`,
   );
-  expect(sorted[3]).toBeLessThan(eventPollMs / 4);
+  expect(sorted[3]).toBeLessThan(eventPollMs / 2); // four that poll would rarely all be that quick
 }, 60_000);
 
 test('deliveries of killed processes are taken over at once', async () => {
@@ -128,11 +128,11 @@ test('deliveries of killed processes are taken over at once', async () => {
     destinationUrl: `http://127.0.0.1:${port}/`,
   });
   await call(`/in/${sourceId}`, { method: 'POST', body: '{}' });
-  await expect.poll(() => hits.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => hits.length).toBe(1);
   for (const pid of workerPids()) process.kill(pid, 'SIGKILL');
   await expect.poll(() => serving(), { timeout: 60_000, interval: 20 }).toBe(2);
   const servingAt = performance.now();
-  await expect.poll(() => hits.length, { timeout: 30_000, interval: 20 }).toBe(2);
+  await expect.poll(() => hits.length, { interval: 20 }).toBe(2);
   console.log(`delivered again ${(performance.now() - servingAt).toFixed(0)} ms after all served`);
   expect(new Set(hits).size).toBe(1);
   destination.close();
@@ -197,7 +197,7 @@ test('stops at once while a process starts, which then does not serve', async ()
   const before = workerPids(stopping);
   process.kill(before[0]!, 'SIGKILL');
   const isStarting = () => workerPids(stopping).some(pid => !before.includes(pid));
-  await expect.poll(isStarting, { timeout: 10_000, interval: 5 }).toBe(true);
+  await expect.poll(isStarting, { interval: 5 }).toBe(true);
   stopping.child.kill('SIGTERM');
   expect(await stopping.code, stopping.stdout).toBe(0);
   expect(stopping.stdout).not.toContain('did not stop in time');
@@ -234,7 +234,7 @@ test('processes end without their supervisor; a repeated signal counts once', as
     const pids = workerPids(lost);
     expect(pids).toHaveLength(2);
     lost.child.kill('SIGKILL');
-    await expect.poll(() => pids.filter(isAlive), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
 
     const twice = startIn(other, '--port', '0', '--no-demo');
     await addressOf(twice);

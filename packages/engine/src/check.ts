@@ -4,7 +4,7 @@ import { checkItem } from './check/items.ts';
 import { checkLogRecord, checkNewestRecords } from './check/log.ts';
 import { checkVector, checkVectorBlock, checkVectorEntry, isOfVectors } from './check/vectors.ts';
 import type { Context } from './context.ts';
-import { readSize } from './storage/committer.ts';
+import { encodeSizes, readSize, type Tx } from './storage/committer.ts';
 import { checkPages } from './storage/file.ts';
 import { sizeKey, space, tableKey } from './storage/keys.ts';
 import { copyBytes, readMeta } from './storage/store.ts';
@@ -14,16 +14,18 @@ export type { Report } from './check/findings.ts';
 
 const everything = { start: Buffer.from([space.item]), end: Buffer.from([0xff]) };
 
-// Reads the whole store once, in one snapshot, and reports inconsistencies. Nothing is repaired. LMDB would trust damaged
-// pages, so only those are reported if there are any.
-export function checkStore(context: Context): Report {
+// Reads the whole store once, in one snapshot, and reports inconsistencies (`repair.ts` puts them right). LMDB would trust
+// damaged pages, so only those are reported if there are any.
+export const checkStore = (context: Context): Report => runCheck(context).report;
+
+export function runCheck(context: Context): Check {
   const check = beginCheck(context);
   for (const { page, message } of checkPages(context.store.file)) check.addPage(page, message);
-  if (check.report.problemCount > 0) return check.report;
+  if (check.report.problemCount > 0) return check;
   for (const { key, value } of context.store.range(everything, copyBytes)) checkRecord(check, key, value);
   checkNewestRecords(check);
-  for (const table of context.catalog.list()) checkTable(check, table);
-  return check.report;
+  for (const table of check.known.tables.values()) checkTable(check, table);
+  return check;
 }
 
 function checkRecord(check: Check, key: Buffer, value: Buffer): void {
@@ -106,10 +108,14 @@ function checkTable(check: Check, table: Table): void {
   }
 }
 
-function checkCount({ store, tally, add }: Check, table: Table, id: number, what: string): void {
+function checkCount({ store, tally, add, report }: Check, table: Table, id: number, what: string): void {
   const says = readSize(store, id);
   const has = tally.get(id) ?? { items: 0, bytes: 0 };
   if (says.items === has.items && says.bytes === has.bytes) return;
   const counts = `${says.items} items of ${says.bytes} bytes and has ${has.items} of ${has.bytes}`;
-  add('size', sizeKey(id), `${what} says ${counts}`, table.name);
+  // Only if all of them could be read.
+  const fix = report.problems.every(({ kind }) => kind === 'size')
+    ? (tx: Pick<Tx, 'put'>) => tx.put(sizeKey(id), encodeSizes(has))
+    : undefined;
+  add('size', sizeKey(id), `${what} says ${counts}`, table.name, fix);
 }

@@ -1,3 +1,4 @@
+import type { History } from './history/history.ts';
 import type { PartitionUsage } from './partition-usage.ts';
 import type { Catalog } from './storage/catalog.ts';
 import type { Gathering } from './storage/codec.ts';
@@ -5,6 +6,7 @@ import type { SubmitOptions, Tx } from './storage/committer.ts';
 import type { Decode, Store } from './storage/store.ts';
 import type { Table } from './storage/table.ts';
 import type { RecentRecords } from './streams/recent-records.ts';
+import type { Buckets } from './transfer/buckets.ts';
 import type { Item } from './values/attribute-value.ts';
 import type { Vectors } from './vectors/upkeep.ts';
 
@@ -15,6 +17,12 @@ export type Context = {
   // Runs in the next group commit; resolves when it is on disk. Decide first, write afterwards: what `work`
   // throws before its first write rejects only this call.
   submit<T>(work: (tx: Tx) => T, options?: SubmitOptions): Promise<T>;
+  // Earlier states of the store; undefined if none are kept.
+  history?: Pick<History, 'range' | 'openItems'> | undefined;
+  // The files of exports and imports.
+  buckets: Buckets;
+  // This process among those that have the store open.
+  peer: { id: string; isGone(id: string): Promise<boolean> };
   recentRecords: RecentRecords;
   now(): number;
   region: string;

@@ -1,26 +1,30 @@
+import { randomUUID } from 'node:crypto';
 import { type GetRecordsOutput, readStream } from './actions/get-records.ts';
 import { createJobs } from './background-jobs.ts';
 import { checkStore } from './check.ts';
+import { createClaims } from './claims.ts';
 import { createClient } from './client/client.ts';
 import { createDocumentClient, type DocumentClient } from './client/document-client.ts';
 import { marshalInput } from './client/marshal-input.ts';
 import { createPlainWrites } from './client/plain-writes.ts';
 import type { Context, View } from './context.ts';
 import { DynamoError, internalError } from './errors.ts';
+import { createHistory, type HistorySettings } from './history/history.ts';
 import { createJournal, type Journal, type JournalSettings } from './journal/journal.ts';
 import type { JournalPosition } from './journal/position.ts';
-import { needsRecovery, recoverStore } from './journal/recovery.ts';
 import { takeSnapshot } from './journal/snapshot.ts';
+import { openChecked } from './open-store.ts';
 import { findAction, writeOperations } from './operations.ts';
 import type { PartitionUsage } from './partition-usage.ts';
-import { hasLivePeer, joinPeers, type Peers } from './peers.ts';
+import { joinPeers } from './peers.ts';
 import { createPrepared } from './prepared/prepared.ts';
+import { type Repair, repairStore } from './repair.ts';
+import { type ScrubOptions, scrubStore } from './scrub.ts';
 import { stats } from './stats.ts';
-import { type Catalog, createCatalog } from './storage/catalog.ts';
 import { createCommitter, type Tx } from './storage/committer.ts';
 import { makeFolder, StoreError, storeExists } from './storage/file.ts';
-import { metaKey } from './storage/keys.ts';
-import { claimFormat, encodeJson, openStore, readMeta, type Store } from './storage/store.ts';
+import type { Store } from './storage/store.ts';
+import { verifyInBackground } from './storage/verify-pages.ts';
 import { createWritePause, type WritePause } from './storage/write-pause.ts';
 import { createStreamHub } from './streams/hub.ts';
 import { rollShards } from './streams/lifecycle.ts';
@@ -28,6 +32,7 @@ import { sequenceText } from './streams/names.ts';
 import { createRecentRecords } from './streams/recent-records.ts';
 import { changeSize, type LazyRecord } from './streams/records.ts';
 import { resumeMaintenance } from './tables/maintenance.ts';
+import { type Buckets, bucketsOf } from './transfer/buckets.ts';
 import { sweepExpired } from './ttl-sweeper.ts';
 import type { GetRecordsInput } from './validation/streams.ts';
 import { createVectors } from './vectors/upkeep.ts';
@@ -48,7 +53,8 @@ export type EngineOptions = {
   clock?: { now(): number };
   region?: string;
   accountId?: string;
-  // How often expired items, old change records and used tokens are removed; 0 leaves that to `sweep()`.
+  // How often expired items, old change records and used tokens are removed; 0 leaves that to `sweep()`, and the history
+  // to `history.maintain()`.
   sweepIntervalMs?: number;
   // Open shards of a new stream. AWS decides this by load; more than one is for testing consumers.
   streamShards?: number;
@@ -58,6 +64,14 @@ export type EngineOptions = {
   journal?: JournalSettings;
   // Memory for what searches of large vector indexes read often; the system gives it when it is used. 128 MiB by default.
   vectorCacheBytes?: number;
+  // How much of its history a store in a folder keeps there. By default a day, in at most a gigabyte.
+  history?: HistorySettings | false;
+  // Where exports and imports find their buckets: a folder with a folder for each, or a function that opens one by its
+  // name. By default the folder `buckets` of a store in a folder.
+  buckets?: string | Buckets;
+  // How many pages of keys and values are verified before the store is open; the others when they are first needed, and
+  // in the background. By default 16 MB.
+  pagesVerifiedAtOpen?: number;
   // Called with the partition that each call consumes units of, to find the hottest ones. Scans have none.
   onUsage?(usage: PartitionUsage): void;
   // Called when background work fails. By default, failures are process warnings.
@@ -67,9 +81,9 @@ export type EngineOptions = {
 /** An open store. Created with `createEngine`. */
 export type Engine = Awaited<ReturnType<typeof createEngine>>;
 
-type Claim = { id: string; until: number };
-
 const sweepChunk = 1000;
+const historyEveryMs = 10_000;
+const historyClaimMs = 60 * 60_000; // longer than a snapshot takes; the claim of a process that died is free at once
 const askedPerTick = 500; // a few milliseconds of work
 const nextTick = () => new Promise(setImmediate);
 
@@ -88,6 +102,7 @@ export async function createEngine(options: EngineOptions) {
   const { store, catalog } = await openChecked(path, {
     mayCreate: options.create !== false && !readOnly,
     readOnly,
+    pagesVerifiedAtOpen: options.pagesVerifiedAtOpen,
   });
   const journal =
     path === ':memory:'
@@ -120,6 +135,8 @@ export async function createEngine(options: EngineOptions) {
     submit: readOnly
       ? () => Promise.reject(internalError('the store is opened for reading'))
       : committer.submit,
+    buckets: bucketsOf(path, options.buckets),
+    peer: { id: randomUUID(), isGone: async () => false },
     recentRecords,
     now: () => clock.now(),
     region: options.region ?? 'us-east-1',
@@ -144,6 +161,18 @@ export async function createEngine(options: EngineOptions) {
   });
   const claim = createClaims(context, peers);
   const vectors = createVectors(context, { cacheBytes: options.vectorCacheBytes, claim, isReader: readOnly });
+  if (peers.id !== undefined) context.peer = { id: peers.id, isGone: peers.isGone };
+  const history =
+    journal && options.history !== false
+      ? createHistory(store, {
+          ...options.history,
+          now: () => clock.now(),
+          settled: journal.settled,
+          claim: () => claim('history', historyClaimMs),
+          onError,
+        })
+      : undefined;
+  context.history = history;
   if (!readOnly && !pause.read()) resumeMaintenance(context);
 
   const prepared = createPrepared(context, answerPrepared);
@@ -215,6 +244,8 @@ export async function createEngine(options: EngineOptions) {
     return removed;
   }
 
+  const stopVerifying = verifyInBackground(store, onError);
+
   // Also resumes what another process left unfinished when it was killed.
   function maintain(): void {
     store.clearDeadReaders();
@@ -224,6 +255,13 @@ export async function createEngine(options: EngineOptions) {
       if (await claim('sweeper', 2 * sweepIntervalMs)) await sweep();
     });
   }
+  // Not one of the jobs that `settled` waits for: a snapshot of a large store takes minutes.
+  let maintaining: Promise<void> | undefined;
+  const keepHistory = (): void => {
+    if (history && !pause.read()) maintaining = history.maintain(closing.signal);
+  };
+  const historyTimer = sweepIntervalMs > 0 ? setInterval(keepHistory, historyEveryMs).unref() : undefined;
+  if (historyTimer) keepHistory();
   const timer = sweepIntervalMs > 0 ? setInterval(maintain, sweepIntervalMs).unref() : undefined;
 
   // Writes a copy that is consistent while the engine continues working.
@@ -237,7 +275,9 @@ export async function createEngine(options: EngineOptions) {
     if (closing.signal.aborted) return;
     closing.abort(new Error('the engine is closing'));
     clearInterval(timer);
-    await jobs.settled();
+    clearInterval(historyTimer);
+    stopVerifying();
+    await Promise.all([jobs.settled(), maintaining]);
     await committer.close();
     await journal?.close();
     peers.close();
@@ -273,45 +313,27 @@ export async function createEngine(options: EngineOptions) {
     writePause: writePauseOf(store, pause, work =>
       readOnly ? context.submit(work) : committer.submit(work, { isExempt: true }),
     ),
+    // Earlier states of this store; undefined if none are kept.
+    history,
     // A copy of everything that is stored, to be read piece by piece.
     snapshot: () => takeSnapshot(store),
     // Whether this peer may do work that only one may do, for that long or until it ends.
     claim: (name: string, leaseMs: number) => claim(`claims/${name}`, leaseMs),
     stats: () => stats(context),
     check: () => checkStore(context),
+    // Verifies everything at a bounded rate, while the store is used.
+    scrub: (options: ScrubOptions): Promise<number> => scrubStore(context, options),
+    // Puts right what the check finds, from the history and from the items. No other process may have the store open.
+    async repair(): Promise<Repair> {
+      store.clearDeadReaders();
+      if (readOnly || store.hasOtherProcesses())
+        throw new StoreError(`${path} is in use: stop the server first`);
+      return repairStore(context, history);
+    },
     // Resolves when the backfills and removals in progress are done.
     settled: jobs.settled,
     close,
   };
-}
-
-async function openChecked(
-  path: string,
-  { mayCreate, readOnly }: { mayCreate: boolean; readOnly: boolean },
-): Promise<{ store: Store; catalog: Catalog }> {
-  if (!mayCreate && path !== ':memory:' && !storeExists(path))
-    throw new StoreError(`there is no store in ${path}`);
-  if (path !== ':memory:') await recoverIfNeeded(path);
-  const store = openStore(path);
-  try {
-    await claimFormat(store, { mayWrite: !readOnly, isServed: () => hasLivePeer(path) });
-    const catalog = createCatalog(store);
-    catalog.list(); // a damaged description is reported before anything runs
-    return { store, catalog };
-  } catch (error) {
-    await store.close();
-    throw error instanceof StoreError
-      ? error
-      : new StoreError(`cannot use ${path}: ${(error as Error).message}`);
-  }
-}
-
-// If a process has the store open, the machine has not stopped since: that process has recovered it.
-async function recoverIfNeeded(path: string): Promise<void> {
-  if (!needsRecovery(path)) return;
-  if (!(await hasLivePeer(path))) return recoverStore(path);
-  if (needsRecovery(path))
-    throw new StoreError(`${path} is in use, but not by a process of this machine: stop the other one first`);
 }
 
 // Listeners for events of the other peers.
@@ -340,25 +362,6 @@ function createPeerListeners() {
     // Receives messages with this topic. One listener for each topic.
     onMessage: (topic: string, listener: (body: unknown, from: string) => void): void =>
       void onMessage.set(topic, listener),
-  };
-}
-
-// Lets one of several processes do a piece of work, until it ends or stops renewing its claim.
-function createClaims({ store, submit, now }: Context, peers: Pick<Peers, 'id' | 'isGone'>) {
-  const ownId = peers.id ?? `${process.pid}-alone`;
-  return async (name: string, leaseMs: number): Promise<boolean> => {
-    store.refresh();
-    const seen = readMeta<Claim>(store, name);
-    const isOthers = seen !== undefined && seen.id !== ownId && seen.until > now();
-    if (isOthers && !(await peers.isGone(seen.id))) return false;
-    const mine: Claim = { id: ownId, until: now() + leaseMs };
-    return submit(tx => {
-      // If several see that it is free, the first one gets it.
-      const held = readMeta<Claim>(store, name);
-      if (held && held.id !== ownId && (held.id !== seen?.id || held.until !== seen.until)) return false;
-      tx.put(metaKey(name), encodeJson(mine));
-      return true;
-    });
   };
 }
 

@@ -1,3 +1,4 @@
+import { createBackup, deleteBackup, describeBackup, listBackups } from './actions/backups.ts';
 import { batchExecuteStatement } from './actions/batch-execute-statement.ts';
 import { batchGetItem } from './actions/batch-get-item.ts';
 import { batchWriteItem } from './actions/batch-write-item.ts';
@@ -17,9 +18,11 @@ import { describeTable } from './actions/describe-table.ts';
 import { describeTimeToLive } from './actions/describe-time-to-live.ts';
 import { executeStatement } from './actions/execute-statement.ts';
 import { executeTransaction } from './actions/execute-transaction.ts';
+import { describeExport, exportTableToPointInTime, listExports } from './actions/exports.ts';
 import { getItem } from './actions/get-item.ts';
 import { getRecords } from './actions/get-records.ts';
 import { getShardIterator } from './actions/get-shard-iterator.ts';
+import { describeImport, importTable, listImports } from './actions/imports.ts';
 import {
   describeKinesisStreamingDestination,
   disableKinesisStreamingDestination,
@@ -32,6 +35,7 @@ import { listTagsOfResource } from './actions/list-tags-of-resource.ts';
 import { putItem } from './actions/put-item.ts';
 import { query } from './actions/query.ts';
 import { deleteResourcePolicy, getResourcePolicy, putResourcePolicy } from './actions/resource-policies.ts';
+import { restoreTableFromBackup, restoreTableToPointInTime } from './actions/restore-table.ts';
 import { scan } from './actions/scan.ts';
 import { searchVectors } from './actions/search-vectors.ts';
 import { tagResource } from './actions/tag-resource.ts';
@@ -66,21 +70,21 @@ export const actions = {
   UpdateItem: updateItem,
   // These concern tables and streams only.
   CancelBulkOperation: unsupported.findBulkOperation,
-  CreateBackup: unsupported.createBackup,
+  CreateBackup: createBackup,
   CreateGlobalTable: unsupported.changeGlobalTable,
   CreateTable: createTable,
-  DeleteBackup: unsupported.findBackup,
+  DeleteBackup: deleteBackup,
   DeleteResourcePolicy: deleteResourcePolicy,
   DeleteTable: deleteTable,
-  DescribeBackup: unsupported.findBackup,
+  DescribeBackup: describeBackup,
   DescribeBulkOperation: unsupported.findBulkOperation,
   DescribeContinuousBackups: describeContinuousBackups,
   DescribeContributorInsights: describeContributorInsights,
   DescribeEndpoints: describeEndpoints,
-  DescribeExport: unsupported.describeExport,
+  DescribeExport: describeExport,
   DescribeGlobalTable: unsupported.findGlobalTable,
   DescribeGlobalTableSettings: unsupported.findGlobalTable,
-  DescribeImport: unsupported.describeImport,
+  DescribeImport: describeImport,
   DescribeKinesisStreamingDestination: describeKinesisStreamingDestination,
   DescribeLimits: describeLimits,
   DescribeStream: describeStream,
@@ -89,23 +93,23 @@ export const actions = {
   DescribeTimeToLive: describeTimeToLive,
   DisableKinesisStreamingDestination: disableKinesisStreamingDestination,
   EnableKinesisStreamingDestination: enableKinesisStreamingDestination,
-  ExportTableToPointInTime: unsupported.exportTableToPointInTime,
+  ExportTableToPointInTime: exportTableToPointInTime,
   GetRecords: getRecords,
   GetResourcePolicy: getResourcePolicy,
   GetShardIterator: getShardIterator,
-  ImportTable: unsupported.importTable,
-  ListBackups: unsupported.listBackups,
+  ImportTable: importTable,
+  ListBackups: listBackups,
   ListBulkOperations: unsupported.listBulkOperations,
   ListContributorInsights: listContributorInsights,
-  ListExports: unsupported.listExports,
+  ListExports: listExports,
   ListGlobalTables: unsupported.listGlobalTables,
-  ListImports: unsupported.listImports,
+  ListImports: listImports,
   ListStreams: listStreams,
   ListTables: listTables,
   ListTagsOfResource: listTagsOfResource,
   PutResourcePolicy: putResourcePolicy,
-  RestoreTableFromBackup: unsupported.restoreTableFromBackup,
-  RestoreTableToPointInTime: unsupported.restoreTableToPointInTime,
+  RestoreTableFromBackup: restoreTableFromBackup,
+  RestoreTableToPointInTime: restoreTableToPointInTime,
   StartBulkPutItems: unsupported.startBulkPutItems,
   TagResource: tagResource,
   UntagResource: untagResource,

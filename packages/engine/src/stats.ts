@@ -27,7 +27,7 @@ export type Stats = {
 export function stats(context: Context): Stats {
   const { catalog, store } = context;
   const count = (prefix: number, id: number) => store.count(prefixRange(head(prefix, id)));
-  const tables = catalog.list().map(
+  const tables = catalog.all().map(
     (table): TableStats => ({
       name: table.name,
       ...readSize(store, table.id),

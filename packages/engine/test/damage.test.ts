@@ -8,7 +8,7 @@ import { checkPages } from '../src/storage/file.ts';
 import { runDamage } from './damage/campaign.ts';
 import { createNotes, keyOf, noteOf, numbers, TableName } from './damage/store.ts';
 
-const seeds = process.env.STAK_LONG_TESTS ? 10_000 : 90;
+const seeds = process.env.STAK_LONG_TESTS ? 10_000 : 100;
 
 async function storeOfNotes(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'stak-damage-'));
@@ -71,6 +71,55 @@ it('a page that is not read when a store is opened is named by its check', async
   writeSync(handle, Buffer.from([0xff, 0xff]), 0, 2, page * 8192 + 22);
   closeSync(handle);
   expect(engine.check()).toMatchObject({ problemCount: 1, problems: [{ kind: 'page', key: `${page}` }] });
+});
+
+it('of a file whose pages are verified as they are needed, only what is damaged is refused', async () => {
+  const folder = await storeOfNotes();
+  const file = join(folder, 'stak.mdb');
+  const filler = await createEngine({ path: folder, sweepIntervalMs: 0, history: false });
+  const text = 'x'.repeat(1500);
+  await Promise.all(
+    Array.from({ length: 6000 }, (_, sk) =>
+      filler.client.put({ TableName, Item: { pk: 'filler', sk, text } }),
+    ),
+  );
+  await filler.close();
+  const bytes = readFileSync(file);
+  // Of each kind of damage that LMDB would follow: lengths, offsets and kinds of entries on a page.
+  const leaves = leafPages(bytes).filter(page =>
+    bytes.toString('latin1', page * 8192, (page + 1) * 8192).includes('filler'),
+  );
+  const damaged = leaves.slice(400, 430);
+  for (const [n, page] of damaged.entries()) {
+    const at = page * 8192 + [20, 22, 24, 18, 8192 - 1600][n % 5]!;
+    bytes.fill(0xff, at, at + 2 + (n % 3));
+  }
+  writeFileSync(file, bytes);
+  const engine = await createEngine({
+    path: folder,
+    sweepIntervalMs: 0,
+    pagesVerifiedAtOpen: 20,
+    onError() {},
+  });
+  onTestFinished(() => engine.close());
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 6000 }, (_, sk) => engine.client.get({ TableName, Key: { pk: 'filler', sk } })),
+  );
+  const refused = outcomes.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
+  expect(refused.length).toBeGreaterThan(100);
+  expect(refused.length).toBeLessThan(4000);
+  for (const { reason } of refused) expect(reason.message).toMatch(/damaged/);
+  await expect(
+    engine.client.query({
+      TableName,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': 'filler' },
+      ScanIndexForward: false,
+      Limit: 10,
+    }),
+  ).resolves.toMatchObject({ Count: 10 });
+  await expect(engine.client.put({ TableName, Item: { ...keyOf(1), round: 1 } })).resolves.toBeDefined();
+  expect(engine.check().problems.length).toBeGreaterThan(10);
 });
 
 it('pages are verified while others write', async () => {

@@ -15,20 +15,11 @@ import { call, hashTable, openEngine } from './engine-fixture.ts';
 // These are refused, whatever they contain.
 const refusedOperations: { [O in Operation]?: string } = {
   CancelBulkOperation: 'ResourceNotFoundException',
-  CreateBackup: 'ContinuousBackupsUnavailableException',
   CreateGlobalTable: 'ValidationException',
-  DeleteBackup: 'BackupNotFoundException',
-  DescribeBackup: 'BackupNotFoundException',
   DescribeBulkOperation: 'ResourceNotFoundException',
-  DescribeExport: 'ExportNotFoundException',
   DescribeGlobalTable: 'GlobalTableNotFoundException',
   DescribeGlobalTableSettings: 'GlobalTableNotFoundException',
-  DescribeImport: 'ImportNotFoundException',
   DescribeTableReplicaAutoScaling: 'ResourceNotFoundException',
-  ExportTableToPointInTime: 'PointInTimeRecoveryUnavailableException',
-  ImportTable: 'LimitExceededException',
-  RestoreTableFromBackup: 'BackupNotFoundException',
-  RestoreTableToPointInTime: 'PointInTimeRecoveryUnavailableException',
   StartBulkPutItems: 'LimitExceededException',
   UpdateGlobalTable: 'ValidationException',
   UpdateGlobalTableSettings: 'GlobalTableNotFoundException',
@@ -95,27 +86,11 @@ const arn = `arn:aws:dynamodb:us-east-1:123456789012:table/notes/backup/01`;
 const GlobalTableName = 'notes';
 const inputs: Record<string, object> = {
   CancelBulkOperation: { BulkOperationArn: arn },
-  CreateBackup: { TableName: 'notes', BackupName: 'one' },
   CreateGlobalTable: { GlobalTableName, ReplicationGroup: [{ RegionName: 'eu-west-1' }] },
-  DeleteBackup: { BackupArn: arn },
-  DescribeBackup: { BackupArn: arn },
   DescribeBulkOperation: { BulkOperationArn: arn },
-  DescribeExport: { ExportArn: arn },
   DescribeGlobalTable: { GlobalTableName },
   DescribeGlobalTableSettings: { GlobalTableName },
-  DescribeImport: { ImportArn: arn },
   DescribeTableReplicaAutoScaling: { TableName: 'notes' },
-  ExportTableToPointInTime: {
-    TableArn: 'arn:aws:dynamodb:us-east-1:123456789012:table/notes',
-    S3Bucket: 'bucket',
-  },
-  ImportTable: {
-    S3BucketSource: { S3Bucket: 'bucket' },
-    InputFormat: 'CSV',
-    TableCreationParameters: { TableName: 'imported' },
-  },
-  RestoreTableFromBackup: { TargetTableName: 'restored', BackupArn: arn },
-  RestoreTableToPointInTime: { SourceTableName: 'notes', TargetTableName: 'restored' },
   StartBulkPutItems: { TableName: 'notes', InputS3Configuration: { S3Bucket: 'bucket' } },
   UpdateGlobalTable: { GlobalTableName, ReplicaUpdates: [] },
   UpdateGlobalTableSettings: { GlobalTableName },
@@ -136,6 +111,17 @@ const refusedFields: [string, Operation, object][] = [
   ['MultiRegionConsistency', 'UpdateTable', { MultiRegionConsistency: 'STRONG' }],
   ['GlobalTableWitnessUpdates', 'UpdateTable', { GlobalTableWitnessUpdates: [{}] }],
 ];
+
+test.each([
+  ['IncrementalExportSpecification', { ExportTime: 1 }],
+  ['FilterSpecification', { FilterExpression: 'a = :a' }],
+])('%s of an export is refused by name', async (field, value) => {
+  const engine = await openEngine();
+  onTestFinished(() => engine.close());
+  await expect(
+    call(engine, 'ExportTableToPointInTime', { TableArn: arn, S3Bucket: 'bucket', [field]: value }),
+  ).rejects.toThrow(`One or more parameter values were invalid: ${field} is not supported: `);
+});
 
 test.each(refusedFields)('%s of %s is refused by name', async (field, operation, more) => {
   const engine = await openEngine();

@@ -112,7 +112,7 @@ test('a store that cannot be read reports no change until it can be', async () =
   const catalog = { find: () => streams && { streams } } as unknown as Context['catalog'];
   const hub = createStreamHub({ store, catalog }, { pollMs: () => 1 });
   const waiting = hub.waitForChange('notes', undefined, 0);
-  await vi.waitUntil(() => failed > 2);
+  await vi.waitUntil(() => failed > 2, 20_000);
   expect(hub.waiting()).toBe(1);
   isBroken = false;
   streams = undefined; // gone

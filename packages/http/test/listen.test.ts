@@ -207,7 +207,7 @@ describe('an event stream over the wire', () => {
     const { port } = await serve(shelf);
     const { socket } = openSocket(port);
     socket.write(`GET /feed HTTP/1.1\r\n${host}\r\n\r\n`, () => socket.destroy());
-    await vi.waitFor(() => expect(ended).toHaveLength(1));
+    await vi.waitFor(() => expect(ended).toHaveLength(1), 20_000);
     await ended[0];
   });
 

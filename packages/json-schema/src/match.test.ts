@@ -118,7 +118,7 @@ describe('a value and a schema', () => {
     expect(findProblem(hostile, bounds)).toBeUndefined();
     const before = process.cpuUsage();
     const found = findMismatch(hostile, given);
-    expect(process.cpuUsage(before).user).toBeLessThan(400_000); // microseconds; 10,000 when quiet
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000); // microseconds; 10,000 when quiet
     expect(found === undefined || found.detail.length < 300).toBe(true);
   });
 

@@ -1,11 +1,10 @@
 import type { AccountPrincipal } from '@stak/http';
 import { cutText } from '@stak/kit';
-import { isImported, type Subscription, subscribe } from '@stak/streams';
 import { type ResultPage, type WriteStep, write } from '@stak/table';
-import { type Base, inSeconds, isoTime, type Origin } from './deps.ts';
+import { type Base, inSeconds, isoTime } from './deps.ts';
 import * as limits from './limits.ts';
-import { type AuditEntry, auditEntry, auditOfUser } from './table.ts';
-import { accountsTable } from './tables.ts';
+import { type AuditEntry, auditEntry, auditOfUser } from './main-table.ts';
+import type { Origin } from './origin.ts';
 
 // Who did what, and from where. `action` is like `key.created`; `target` is the id of the thing that was changed.
 export type AuditRecord = Omit<Origin, 'userAgent'> & {
@@ -29,7 +28,7 @@ const personal: ReadonlySet<string> = new Set([
 
 // Actions that concern the person alone, not their organisation.
 const ofOneself = /^(?:session|password|factor|passkey|email|identity)\.|^account\.changed$/;
-const maySee = ({ userId, by = userId, action }: AuditEntry, viewer: string): boolean =>
+export const maySee = ({ userId, by = userId, action }: AuditEntry, viewer: string): boolean =>
   viewer === userId || by !== userId || !ofOneself.test(action);
 
 export const doneBy = (
@@ -42,20 +41,6 @@ export const doneBy = (
   address,
   requestId,
 });
-
-// Delivers new entries of an account's audit trail, at least once. Entries that concern only the person are left out,
-// as they are for the account's other members.
-export const auditSubscription = (onEntry: (entry: AuditEntry) => Promise<void>): Subscription =>
-  subscribe({
-    name: 'accounts-audit',
-    table: accountsTable,
-    entities: [auditEntry],
-    concurrency: limits.auditsTogether,
-    async handle(change) {
-      if (change.kind !== 'insert' || isImported(change.new) || !maySee(change.new, 'anybody')) return;
-      await onEntry(change.new);
-    },
-  }) as Subscription;
 
 type AuditFilter = {
   by?: string;

@@ -8,8 +8,12 @@ export type Base = { store: Store; clock: Clock; ids: Ids; log: Logger };
 // Notifies every process, before the write, that a session or a key of these accounts ends.
 export type AnnounceEnd = (...accountIds: (string | undefined)[]) => Promise<void>;
 
-// Where a request came from, as far as known.
-export type Origin = { address?: string; userAgent?: string; requestId?: string };
+// Erases a service's data of a deleted account: a bounded piece of work per call, until it returns 'done'. Safe to
+// repeat after a crash.
+export type AccountEraser = {
+  name: string;
+  eraseAccount?(accountId: string): Promise<'done' | 'more'>;
+};
 
 export const isoTime = (nowMs: number): string => new Date(nowMs).toISOString();
 export const inSeconds = (ms: number): number => Math.floor(ms / 1000);

@@ -60,3 +60,5 @@ export const accountsErrors = defineErrors({
 export const userNotFound = () => accountsErrors.create('accounts.user_not_found', 'User not found.');
 export const organisationNotFound = () =>
   accountsErrors.create('accounts.organisation_not_found', 'You are not a member of this organisation.');
+export const disabledError = () =>
+  accountsErrors.create('accounts.disabled', 'This account was disabled by the operator of this server.');

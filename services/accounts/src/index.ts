@@ -10,66 +10,80 @@ import {
 } from '@stak/kit';
 import type { Outbound } from '@stak/outbound';
 import type { WriteStep } from '@stak/table';
-import { auditSubscription, createAudit, type ShownEntry, showEntry } from './audit.ts';
+import { createApiKeys, type KeyOwner } from './access/api-keys.ts';
+import { createKeyRoutes } from './access/key-routes.ts';
+import { createMemberships, type Standing } from './access/memberships.ts';
+import { createAudit, type ShownEntry, showEntry } from './audit.ts';
 import { createBackground } from './background.ts';
 import { createBilling } from './billing/billing.ts';
 import { billingErrors } from './billing/errors.ts';
+import { nothingStored, type StorageUse } from './billing/storage/counts.ts';
 import type { StripeSettings } from './billing/stripe.ts';
-import { readBillingPeriod } from './billing/table.ts';
-import type { Base } from './deps.ts';
+import { readBillingPeriod } from './billing/tables.ts';
+import { createUsage } from './billing/usage.ts';
+import { createUsageRoutes } from './billing/usage-routes.ts';
+import type { AccountEraser, Base } from './deps.ts';
 import { accountsErrors } from './errors.ts';
-import { createCodes } from './factors/codes.ts';
-import { requireFresh } from './factors/factors.ts';
-import { createPasskeyChecks } from './factors/passkey-check.ts';
-import { createPasskeyRoutes } from './factors/passkey-routes.ts';
-import { createFactorRoutes } from './factors/routes.ts';
-import { createApiKeys, type KeyOwner } from './keys/api-keys.ts';
-import { createKeyRoutes } from './keys/routes.ts';
 import * as limits from './limits.ts';
-import { createNotices, type Notices } from './mail/notices.ts';
-import { createOutbox, type MailSettings, type Outbox } from './mail/outbox.ts';
-import { createUnsubscribeRoutes } from './mail/routes.ts';
-import { socialErrors } from './oauth/errors.ts';
-import type { GithubSettings } from './oauth/github.ts';
-import { createIssuers } from './oauth/issuers.ts';
-import type { GoogleSettings } from './oauth/openid.ts';
-import { createOrganisationProviderRoutes } from './oauth/organisation-routes.ts';
-import { createSocialSignIn } from './oauth/social-sign-in.ts';
-import { createOAuthServer } from './oauth-server/oauth-server.ts';
-import { createMemberships, type Standing } from './organisations/memberships.ts';
+import { createNotices, type Notices } from './notices/notices.ts';
+import { createOutbox, type MailSettings, type Outbox } from './notices/outbox.ts';
+import { createUnsubscribeRoutes } from './notices/routes.ts';
 import { createOrganisationRoutes } from './organisations/organisations.ts';
+import { createOrganisationProviderRoutes } from './organisations/provider-routes.ts';
+import { createSaved } from './organisations/saved/routes.ts';
+import { createDeletions } from './people/account/deletion.ts';
+import { createOperators } from './people/account/operators.ts';
+import { createUserRoutes } from './people/account/routes.ts';
+import { createCodes } from './people/credentials/codes.ts';
+import { proveOwner, requireFresh } from './people/credentials/owner.ts';
+import { createPasskeyChecks } from './people/credentials/passkey-check.ts';
+import { createPasswords, type PasswordCost } from './people/credentials/passwords.ts';
+import { createThrottle, type ThrottlePolicies } from './people/credentials/throttle.ts';
+import { createPasskeyRoutes } from './people/factors/passkey-routes.ts';
+import { createFactorRoutes } from './people/factors/routes.ts';
+import { socialErrors } from './people/oauth/errors.ts';
+import type { GithubSettings } from './people/oauth/github.ts';
+import { createIssuers } from './people/oauth/issuers.ts';
+import type { GoogleSettings } from './people/oauth/openid.ts';
+import { createSocialSignIn } from './people/oauth/social-sign-in.ts';
+import { createOAuthServer } from './people/oauth-server/oauth-server.ts';
+import { resolveReset } from './people/recovery/password-reset.ts';
+import { createRecoveryRoutes } from './people/recovery/routes.ts';
+import { type CheckEndUser, createAuthenticate } from './people/sessions/authenticate.ts';
+import { createBrowser } from './people/sessions/browser.ts';
+import { createJwksRoute } from './people/sessions/jwks-route.ts';
+import { createSessions } from './people/sessions/sessions.ts';
+import { createSigningKeys } from './people/sessions/signing-keys.ts';
+import { createTokens } from './people/sessions/tokens.ts';
+import { createSignInRoutes } from './people/sign-in/routes.ts';
+import { resolveSignUp } from './people/sign-in/sign-up.ts';
 import { createPlanReader, type PlanName, plansWith, type StorageLimits } from './plans.ts';
 import { createRecent } from './recent.ts';
-import { resolveReset } from './recovery/password-reset.ts';
-import { createRecoveryRoutes } from './recovery/routes.ts';
-import { createSavedRoutes } from './saved/routes.ts';
-import { type CheckEndUser, createAuthenticate } from './sessions/authenticate.ts';
-import { createSessions } from './sessions/sessions.ts';
-import { createSigningKeys } from './sessions/signing-keys.ts';
-import { createTokens } from './sessions/tokens.ts';
-import { createBrowser } from './sign-in/browser.ts';
-import { createPasswords, type PasswordCost } from './sign-in/passwords.ts';
-import { createSignInRoutes } from './sign-in/routes.ts';
-import { proveOwner } from './sign-in/sign-in.ts';
-import { resolveSignUp } from './sign-in/sign-up.ts';
-import { createThrottle, type ThrottlePolicies } from './sign-in/throttle.ts';
-import { nothingStored, type StorageUse } from './storage/counts.ts';
+import { auditSubscription } from './subscriptions.ts';
 import { accountsTable } from './tables.ts';
-import { createUsage } from './usage.ts';
-import { type AccountEraser, createDeletions } from './users/deletion.ts';
 import { createLakeTexts } from './users/lake-texts.ts';
-import { createOperators } from './users/operators.ts';
-import { createUserRoutes } from './users/routes.ts';
 import { createUsers } from './users/users.ts';
 
+export type { ApiKeys, NewApiKey } from './access/api-keys.ts';
+export { keyProblems } from './access/key-limits.ts';
+export { mcpResource, resourceMetadataPath } from './app-scopes.ts';
 export type { Audit, AuditRecord, ShownEntry } from './audit.ts';
-export { subscription } from './billing/table.ts';
+export { listStorage, type StorageUse } from './billing/storage/counts.ts';
+export { type StorageNotice, sizeText } from './billing/storage/limit.ts';
+export { createStorage, type ServiceOwners, type Storage } from './billing/storage/storage.ts';
+export { requestRecount } from './billing/storage/table-state.ts';
+export { mark as storageMark, storageTable } from './billing/storage/tables.ts';
+export { subscription } from './billing/tables.ts';
+export { createUsage, type Usage } from './billing/usage.ts';
+export type { AccountEraser } from './deps.ts';
 export { accountsErrors } from './errors.ts';
-export type { ApiKeys, NewApiKey } from './keys/api-keys.ts';
-export { keyProblems } from './keys/key-limits.ts';
-export type { MailSettings } from './mail/outbox.ts';
-export { mcpResource, resourceMetadataPath } from './oauth-server/protocol.ts';
+export type { ApiKey } from './main-table.ts';
+export type { MailSettings } from './notices/outbox.ts';
 export { accountOwners } from './owners.ts';
+export type { PasswordCost } from './people/credentials/passwords.ts';
+export type { ThrottlePolicies } from './people/credentials/throttle.ts';
+export type { CheckEndUser } from './people/sessions/authenticate.ts';
+export type { EndUserClaims, EndUserGrant, Minted } from './people/sessions/tokens.ts';
 export {
   type Plan,
   type PlanName,
@@ -79,19 +93,7 @@ export {
   plansWith,
   type StorageLimits,
 } from './plans.ts';
-export type { CheckEndUser } from './sessions/authenticate.ts';
-export type { EndUserClaims, EndUserGrant, Minted } from './sessions/tokens.ts';
-export type { PasswordCost } from './sign-in/passwords.ts';
-export type { ThrottlePolicies } from './sign-in/throttle.ts';
-export { listStorage, type StorageUse } from './storage/counts.ts';
-export { type StorageNotice, sizeText } from './storage/limit.ts';
-export { createStorage, type ServiceOwners, type Storage } from './storage/storage.ts';
-export { mark as storageMark, storageTable } from './storage/table.ts';
-export { requestRecount } from './storage/table-state.ts';
-export type { ApiKey } from './table.ts';
 export { accountsTable } from './tables.ts';
-export { createUsage, type Usage } from './usage.ts';
-export type { AccountEraser } from './users/deletion.ts';
 export type { NewUser, User, UserChange, Users } from './users/users.ts';
 
 export type AccountsDeps = Base & {
@@ -100,7 +102,8 @@ export type AccountsDeps = Base & {
   isHttps?: boolean; // whether browsers reach us by https; by default, read from `publicUrl`
   allowedOrigins?: readonly string[]; // other addresses that serve a console, like https://console.example
   erasers?: () => readonly AccountEraser[]; // of the other services, called when an account is deleted
-  endAccess?(accountId: string): Promise<void>; // ends feeds and tokens that other services gave out
+  // Ends what other services gave out: all of a person's own account, and of another one what they asked for.
+  endAccess?(accountId: string, userId: string): Promise<void>;
   checkEndUser?: CheckEndUser;
   github?: GithubSettings;
   google?: GoogleSettings;
@@ -210,7 +213,8 @@ export function createAccounts(given: AccountsDeps) {
   });
   const issuers = createIssuers({ ...base, outbound: given.outbound, publicUrl });
   const billing = createBilling({ ...base, users, audit, pages, stripe, outbox, notices });
-  const erasers = () => [billing.eraser, ...(given.erasers?.() ?? [])];
+  const saved = createSaved(base);
+  const erasers = () => [saved.eraser, billing.eraser, ...(given.erasers?.() ?? [])];
   const deletions = createDeletions({ ...signing, memberships, apiKeys, usage, erasers });
   const plans = plansWith(given.storageLimits ?? {});
   const { defaultPlan = 'free' } = given;
@@ -225,6 +229,10 @@ export function createAccounts(given: AccountsDeps) {
       ...signing,
       browser,
       deletions,
+      defaultPlan,
+    }),
+    ...createUsageRoutes({
+      users,
       plans,
       defaultPlan,
       readStorage: given.readStorage ?? (async () => nothingStored),
@@ -235,8 +243,9 @@ export function createAccounts(given: AccountsDeps) {
     ...createUnsubscribeRoutes({ users, audit, notices, name: issuer }),
     ...createFactorRoutes({ ...signing, issuer }),
     ...createPasskeyRoutes({ ...signing, issuer, browser, hasOtherWay: social.hasWayIn }),
-    ...createKeyRoutes({ apiKeys, audit, keys, requireFresh: requireFreshSession }),
-    ...createSavedRoutes(base),
+    ...createKeyRoutes({ apiKeys, audit, requireFresh: requireFreshSession }),
+    createJwksRoute(keys),
+    ...saved.api,
     ...social.api,
     ...createOAuthServer({ ...organising, sealer, tokens, publicUrl, issuer }),
     ...createOrganisationProviderRoutes({ ...organising, pages, sealer, issuers }),
@@ -268,8 +277,7 @@ export function createAccounts(given: AccountsDeps) {
     lakeTexts: createLakeTexts({ ...base, audit }),
     sessions,
     isVerified: memberships.isVerified,
-    isMember: async (accountId: string, userId: string) =>
-      (await memberships.roleIn(accountId, userId)) !== undefined,
+    isMember: memberships.isMember,
     requireFresh: requireFreshSession,
     operators: createOperators({ ...base, users, sessions, apiKeys, audit }),
     // Call before the first request, once the tables exist.

@@ -1,8 +1,4 @@
 import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
-import { subscription } from './billing/table.ts';
-import { authenticator, passkey, passkeyChallenge } from './factors/table.ts';
-import { failureDigest, mailedNotice, outgoingMail } from './mail/table.ts';
-import { authorizationCode, oauthClient } from './oauth-server/table.ts';
 import {
   invitation,
   linkedSubject,
@@ -10,10 +6,19 @@ import {
   organisation,
   organisationProvider,
   providerSubject,
-} from './organisations/table.ts';
-import { emailChange, mailedToken } from './recovery/table.ts';
-import { saved, savedChange } from './saved/table.ts';
-import * as table from './table.ts';
+} from './access/tables.ts';
+import { subscription } from './billing/tables.ts';
+import * as table from './main-table.ts';
+import { failureDigest, mailedNotice, outgoingMail } from './notices/tables.ts';
+import { saved, savedChange } from './organisations/saved/tables.ts';
+import {
+  authenticator,
+  emailChange,
+  mailedToken,
+  passkey,
+  passkeyChallenge,
+} from './people/credentials/tables.ts';
+import { authorizationCode, oauthClient } from './people/oauth-server/tables.ts';
 
 const account = (id: string | undefined) =>
   id === undefined ? undefined : ({ kind: 'account', id } as const);

@@ -2,9 +2,8 @@ import { nameSchemas, pageQuery } from '@stak/http';
 import { isName } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
-import { roleNames } from './organisations/roles.ts';
 import { planNames } from './plans.ts';
-import * as recovery from './recovery/limits.ts';
+import { roleNames } from './roles.ts';
 
 // The domain of accounts that nobody signs in to: it receives no mail, and nobody can register it.
 export const organisationDomain = '@organisation.invalid';
@@ -25,11 +24,6 @@ export const nameSchema = z.string().trim().min(1).max(limits.nameChars).refine(
 export const passwordSchema = z.string().min(limits.passwordCharsLeast).max(limits.passwordCharsMost);
 // A password that is tried. One that is too short is simply wrong.
 export const triedPasswordSchema = z.string().min(1).max(limits.passwordCharsMost);
-export const mailedTokenSchema = z
-  .string()
-  .min(1)
-  .max(recovery.tokenChars)
-  .describe('The token from the link in the mail');
 export const codeSchema = z
   .string()
   .min(1)

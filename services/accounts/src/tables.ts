@@ -1,8 +1,4 @@
 import { defineTable } from '@stak/table';
-import { subscription } from './billing/table.ts';
-import { authenticator, passkey, passkeyChallenge, passkeysOfUser } from './factors/table.ts';
-import { failureDigest, mailedNotice, mailsDue, mailsOfUser, noticesOf, outgoingMail } from './mail/table.ts';
-import { authorizationCode, oauthClient } from './oauth-server/table.ts';
 import {
   invitation,
   invitationsOf,
@@ -15,9 +11,8 @@ import {
   organisationsOf,
   providerSubject,
   subjectsOf,
-} from './organisations/table.ts';
-import { emailChange, mailedToken } from './recovery/table.ts';
-import { saved, savedChange, savedOf } from './saved/table.ts';
+} from './access/tables.ts';
+import { subscription } from './billing/tables.ts';
 import {
   accountDeletion,
   accountDeletions,
@@ -50,17 +45,35 @@ import {
   usageCount,
   usageOfShard,
   userByEmailIndex,
-} from './table.ts';
+} from './main-table.ts';
+import {
+  failureDigest,
+  mailedNotice,
+  mailsDue,
+  mailsOfUser,
+  noticesOf,
+  outgoingMail,
+} from './notices/tables.ts';
+import { saved, savedChange, savedOf } from './organisations/saved/tables.ts';
+import {
+  authenticator,
+  emailChange,
+  mailedToken,
+  passkey,
+  passkeyChallenge,
+  passkeysOfUser,
+} from './people/credentials/tables.ts';
+import { authorizationCode, oauthClient } from './people/oauth-server/tables.ts';
 
+export * from './access/tables.ts';
 // The entities of `ferryhook-main` that accounts owns. Webhooks adds its own.
-export * from './billing/table.ts';
-export * from './factors/table.ts';
-export * from './mail/table.ts';
-export * from './oauth-server/table.ts';
-export * from './organisations/table.ts';
-export * from './recovery/table.ts';
-export * from './saved/table.ts';
-export * from './table.ts';
+export * from './billing/tables.ts';
+export * from './main-table.ts';
+export * from './notices/tables.ts';
+export * from './organisations/saved/tables.ts';
+export * from './people/credentials/tables.ts';
+export * from './people/credentials/tables.ts';
+export * from './people/oauth-server/tables.ts';
 
 export const accountsTable = defineTable(ferryhookKeys, {
   entities: [

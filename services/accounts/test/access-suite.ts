@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { seededRandom } from '@stak/kit';
 import { createAdversary } from '@stak/table/adversary';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { emailLock, keyByHashIndex, userByEmailIndex } from '../src/table.ts';
+import { emailLock, keyByHashIndex, userByEmailIndex } from '../src/main-table.ts';
 import { type Engine, type Serving, serve } from './open-accounts.ts';
 
 // The document's data access interface, pattern by pattern.

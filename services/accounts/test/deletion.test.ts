@@ -1,6 +1,6 @@
 import { superviseWorkers } from '@stak/kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accountDeletion } from '../src/table.ts';
+import { accountDeletion } from '../src/main-table.ts';
 import { type Engine, openEmbedded, password, type Serving, serve } from './open-accounts.ts';
 
 let engine: Engine;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { codeAt, stepOf } from '../src/factors/totp.ts';
+import { codeAt, stepOf } from '../src/people/credentials/totp.ts';
 import { type Engine, openEmbedded, password, type Serving, serve, type Tokens } from './open-accounts.ts';
 
 let engine: Engine;

@@ -2,8 +2,8 @@ import { seededRandom } from '@stak/kit';
 import { createStore } from '@stak/table';
 import { createAdversary } from '@stak/table/adversary';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { invitation, member, organisation } from '../src/access/tables.ts';
 import { invitationsPending } from '../src/organisations/limits.ts';
-import { invitation, member, organisation } from '../src/organisations/table.ts';
 import { type Engine, loseAnswer, overtake, type Serving, serve, tokenIn } from './open-accounts.ts';
 import { type Person, useOrganisation } from './organisations-fixture.ts';
 
@@ -108,6 +108,17 @@ export function testInvitations(name: string, open: () => Promise<Engine>): void
       expect(await fixture.codeOf(await accept(bob, token, server))).toBe('accounts.invitation_elsewhere');
       expect(Object.keys(await members())).toEqual(['ann@example.com']);
       await server.settle();
+    });
+
+    it('lets nobody back in by an invitation to their address from before they joined', async () => {
+      const token = await invited('bob@example.com', 'admin');
+      const bob = await join('other@example.com', 'member');
+      const bobId = await userOf(bob);
+      await fixture.users.update(bobId, { email: 'bob@example.com', emailVerified: true });
+      expect((await remove(ann, bobId)).status).toBe(204);
+      const again = await logIn('bob@example.com');
+      expect(await fixture.codeOf(await accept(again, token))).toBe('accounts.token_refused');
+      expect(Object.keys(await members())).toEqual(['ann@example.com']);
     });
 
     it('counts owners when somebody becomes one while their role is changed', async () => {

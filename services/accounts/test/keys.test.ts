@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../src/deps.ts';
 import { unknownKeyReloadMs } from '../src/limits.ts';
-import { apiKey, apiKeyHash } from '../src/table.ts';
+import { apiKey, apiKeyHash } from '../src/main-table.ts';
 import { type Engine, openEmbedded, publicUrl, type Serving, serve, type Tokens } from './open-accounts.ts';
 
 let engine: Engine;

@@ -6,7 +6,7 @@ import { tableErrors } from '@stak/table';
 import { createAdversary } from '@stak/table/adversary';
 import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { mailsDue, outgoingMail } from '../src/mail/table.ts';
+import { mailsDue, outgoingMail } from '../src/notices/tables.ts';
 import {
   type Engine,
   openEmbedded,

@@ -3,8 +3,8 @@ import { createMailer, type Mail } from '@stak/mail';
 import { decoded, headersOf, openSmtp } from '@stak/mail/smtp-stub';
 import { createAdversary } from '@stak/table/adversary';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { mailedNotice, mailsDue, outgoingMail } from '../src/mail/table.ts';
-import { member } from '../src/organisations/table.ts';
+import { member } from '../src/access/tables.ts';
+import { mailedNotice, mailsDue, outgoingMail } from '../src/notices/tables.ts';
 import { type Billing, openBilling } from './billing-stub.ts';
 import { type Engine, openEmbedded, publicUrl, type Serving, serve } from './open-accounts.ts';
 

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import { deserialize, serialize } from 'node:v8';
 import { createEngine, createHttpServer, type Engine as EmbeddedEngine } from '@stak/engine';
 import { createApi, createMemoryIdempotency, type RateLimits, unguarded } from '@stak/http';
 import {
@@ -80,6 +82,31 @@ export async function openOverHttp(): Promise<Engine> {
       await engine.close();
     },
   };
+}
+
+/**
+ * A store outside this process for what does many requests: nothing is shared with it, every request and answer takes
+ * iterations of the event loop, operations are not prepared, and answers may be lost. Without the SDK and the socket,
+ * which cost three times as much as everything else. That the SDK's client is the same store is the contract of
+ * `@stak/table`.
+ */
+export async function openElsewhere(): Promise<Engine> {
+  const { engine, clock } = await openTables();
+  const sent =
+    <Input, Output>(operation: (input: Input) => Promise<Output>) =>
+    async (input: Input): Promise<Output> => {
+      const request = serialize(input);
+      await setImmediate();
+      const answer = serialize(await operation(deserialize(request) as Input));
+      await setImmediate();
+      return deserialize(answer) as Output;
+    };
+  const operations = Object.entries(engine.client).map(([name, operation]) => [
+    name,
+    sent(operation as never),
+  ]);
+  const client = { ...Object.fromEntries(operations), mayLoseAnswers: true } as DynamoClient;
+  return { client, near: engine.client, clock, close: () => engine.close() };
 }
 
 // Notes what is asked of the store, in order.

@@ -182,6 +182,30 @@ describe('the provider of an organisation', () => {
     expect((await enter(sub)).userId).not.toBe(owner.userId);
   });
 
+  it('signs nobody in whose provider is removed while it answers', async () => {
+    const sub = meet('late@acme.example');
+    await enter(sub);
+    const { client } = service;
+    const { transactWrite } = client;
+    let isRemoved = false;
+    Object.assign(client, {
+      transactWrite: async (input: Parameters<typeof transactWrite>[0]) => {
+        if (!isRemoved && JSON.stringify(input).includes('SESSION#')) {
+          isRemoved = true;
+          expect((await service.call(owner.token, 'DELETE', '/v1/organisation/provider')).status).toBe(204);
+        }
+        return transactWrite(input);
+      },
+    });
+    try {
+      expect(await problemOf(await signIn(sub))).toEqual([403, 'accounts.not_a_member']);
+    } finally {
+      Object.assign(client, { transactWrite });
+      expect((await configure()).status).toBe(200);
+    }
+    expect((await signIn(sub)).status).toBe(302);
+  });
+
   it('refuses removed members, and takes no seat beyond the limit', async () => {
     const gone = meet('gone@acme.example');
     const { userId } = await enter(gone);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { member, organisation, organisationsOf } from '../src/access/tables.ts';
 import { authCacheMs } from '../src/limits.ts';
-import { member, organisation, organisationsOf } from '../src/organisations/table.ts';
-import { session as sessionItem } from '../src/table.ts';
+import { session as sessionItem } from '../src/main-table.ts';
 import { type Engine, loseAnswer, password, type Serving, serve } from './open-accounts.ts';
 import { type Person, useOrganisation } from './organisations-fixture.ts';
 
@@ -123,6 +123,16 @@ export function testOrganisations(name: string, open: () => Promise<Engine>): vo
       await fixture.operators.disable(ann.account_id);
       const again = await fixture.call('GET', '/v1/organisation', { as: bob.access_token });
       expect(again.status).toBe(401);
+    });
+
+    it('has nobody in it while it is disabled, not even its owner: for what was given out', async () => {
+      const { account_id } = ann;
+      const isIn = (who: string | undefined) => fixture.isMember(account_id, who);
+      expect(await Promise.all([account_id, undefined, 'usr_nobody'].map(isIn))).toEqual([true, true, false]);
+      await fixture.operators.disable(account_id);
+      expect(await Promise.all([account_id, undefined].map(isIn))).toEqual([false, false]);
+      await fixture.operators.enable(account_id);
+      expect(await Promise.all([account_id, undefined].map(isIn))).toEqual([true, true]);
     });
 
     it('limits a key by its maker’s role', async () => {

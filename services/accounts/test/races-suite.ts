@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ownedPerPerson } from '../src/access/limits.ts';
+import { member, organisationsOf } from '../src/access/tables.ts';
 import * as limits from '../src/limits.ts';
-import { ownedPerPerson } from '../src/organisations/limits.ts';
-import { member, organisationsOf } from '../src/organisations/table.ts';
 import { type Engine, password, type Serving, serve, type Tokens } from './open-accounts.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i);

@@ -1,6 +1,6 @@
 import type { AccountsDeps } from '../src/index.ts';
-import { createPasswords } from '../src/sign-in/passwords.ts';
-import { profile } from '../src/table.ts';
+import { profile } from '../src/main-table.ts';
+import { createPasswords } from '../src/people/credentials/passwords.ts';
 import { cheapCost, openEmbedded, openOverHttp, serve } from './open-accounts.ts';
 
 export const origin = 'https://stak.example';

@@ -1,4 +1,4 @@
-import type { ProviderName } from '../src/oauth/provider.ts';
+import type { ProviderName } from '../src/people/oauth/provider.ts';
 import { createBrowser } from './browser-stub.ts';
 import { openGithub } from './github-stub.ts';
 import { openGoogle } from './google-stub.ts';

@@ -1,8 +1,8 @@
 import { seededRandom } from '@stak/kit';
 import { type DynamoClient, defineTable } from '@stak/table';
 import { describe, expect, it } from 'vitest';
+import { linesWhenFull } from '../src/billing/storage/limits.ts';
 import { requestRecount, type Storage, storageTable } from '../src/index.ts';
-import { linesWhenFull } from '../src/storage/limits.ts';
 import {
   counted,
   type Fixture,

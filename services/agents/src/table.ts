@@ -86,7 +86,7 @@ export const state = entity(conversationsKeys, {
     leased_until: z.number().optional().describe('millisecond'),
     waiting: z.set(z.string()).optional().describe('ids of messages without an answer'),
     waiting_count: z.number().int(),
-    attempts: z.number().int().optional().describe('turns that failed in a row'),
+    attempts: z.number().int().min(0).optional().describe('turns that failed in a row'),
     retry_at: z
       .number()
       .int()

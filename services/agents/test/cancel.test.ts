@@ -174,6 +174,22 @@ describe('an answer that is stopped', () => {
     expect(items.some(({ sk }) => sk === 'PAUSED')).toBe(false);
   });
 
+  it('does nothing of what was approved before, but has not begun', async () => {
+    const { fixture, stub } = await open((_, stream) => {
+      stream.call('pay', '{}');
+      stream.finish('tool_calls');
+    });
+    const asked = await say(fixture, 'c', 'Pay them', { user_id: 'ann' });
+    const { approval_id } = asked.body.approvals[0];
+    const send = { approved: true };
+    const decided = await fixture.call('POST', `${path}/approvals/${approval_id}`, { as: 'acme~ann', send });
+    expect(decided.status).toBe(200);
+    expect((await cancel(fixture, 'acme~ann')).body.cancelled).toHaveLength(1);
+    await settle(fixture);
+    expect([paid, stub.asked.length]).toEqual([[], 1]);
+    expect((await turnsOf(fixture))[0]).toMatchObject({ rule: 'cancelled' });
+  });
+
   it('is the user’s own', async () => {
     const { behaviour } = createEndless();
     const { stub, fixture } = await open(behaviour);

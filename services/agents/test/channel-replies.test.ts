@@ -1,6 +1,14 @@
 import type { DynamoClient } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { advanceUntil, type Fixture, openFixture, openProcess, settle, until } from './agents-fixture.ts';
+import {
+  advanceUntil,
+  everyItem,
+  type Fixture,
+  openFixture,
+  openProcess,
+  settle,
+  until,
+} from './agents-fixture.ts';
 import { deliver, openProviders, signSlack, slackMessage } from './channel-stub.ts';
 
 // A provider cannot be asked whether it has a reply: what it accepted must not be sent again.
@@ -70,6 +78,24 @@ async function expectSentOnce(one: Fixture): Promise<void> {
   await settle(one);
   expect(providers.sent).toHaveLength(1);
 }
+
+// An import, or another program, may have written the conversation.
+it('a reply that names another tenant’s channel is not sent', async () => {
+  await connect(fixture);
+  fixture.claims.set('slack#T2', 'globex');
+  const path = '/v1/tenants/globex/channels/slack/T2/credentials';
+  const send = { signing_secret: 'slack-secret', bot_token: 'xoxb-2' };
+  expect((await fixture.call('PUT', path, { as: 'globex', send })).status).toBeLessThan(300);
+  await answer(fixture);
+  const owing = async () => (await everyItem(fixture.target)).filter(({ reply }) => reply !== undefined);
+  const [item, ...others] = await owing();
+  expect(others).toEqual([]);
+  const reply = { ...JSON.parse(item!.reply as string), tenant_id: 'globex', channel_id: 'T2' };
+  const Item = { ...item, reply: JSON.stringify(reply) };
+  await fixture.target.client.put({ TableName: 'conversations', Item });
+  await settle(fixture);
+  expect([providers.sent, await owing()]).toEqual([[], []]);
+});
 
 describe('a reply that the provider accepted is not sent again', () => {
   it('if the store is throttled when that is to be stored', async () => {

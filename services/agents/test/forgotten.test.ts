@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createModels } from '../src/index.ts';
 import { everyItem, type Fixture, openFixture, say, settle } from './agents-fixture.ts';
 import { openStub } from './openai-stub.ts';
+import { fallQuiet, openSummaries, sayAs as sayTo } from './summaries-fixture.ts';
 
 // What is forgotten is found by nothing.
 
@@ -86,6 +87,41 @@ describe('what a user has had forgotten', () => {
     expect(JSON.stringify(stub.asked)).not.toMatch(/dog|Rex/);
     await stub.close();
     await summarised.target.close();
+  });
+
+  it('is not found in the turn from which it was learnt, in whichever words', async () => {
+    const facts = [{ fact: 'Owns a pet.', turn: 1 }];
+    const { fixture, memories } = await openSummaries([{ summary: 'A talk.', facts }]);
+    await sayTo(fixture, 'My dog is called Rex', 'c1');
+    await fallQuiet(fixture);
+    expect(await memories()).toMatchObject([{ key_facts: [{ fact: 'Owns a pet.', seq: 1 }] }]);
+    fixture.tenants.get('acme')!.settings = { enabled_skills: ['search_history'] };
+    const found = async () =>
+      (await sayTo(fixture, 'search my history for dog', 'search')).body.reply.content as string;
+    expect(await found()).toContain('Rex');
+    await fixture.clock.advance(1_000);
+    expect((await fixture.call('DELETE', `${memory}/c1`)).status).toBe(204);
+    expect(await found()).toBe('Nothing was found.');
+  });
+
+  it('is not learnt by a summary that is being made meanwhile', async () => {
+    const { fixture, given, memories, onSummary } = await openSummaries([
+      { summary: 'They talked about the dog Rex.', facts: [{ fact: 'Has the dog Rex.', turn: 1 }] },
+      { summary: 'They talked about the cat.', facts: [] },
+    ]);
+    await sayTo(fixture, 'My dog is called Rex', 'c1');
+    await sayTo(fixture, 'My cat is called Tom', 'c1');
+    let isForgotten = false;
+    onSummary(async () => {
+      if (isForgotten) return;
+      isForgotten = true;
+      await sayTo(fixture, 'Forget dog', 'c2');
+    });
+    for (let n = 0; n < 3; n++) await fallQuiet(fixture);
+    expect(isForgotten).toBe(true);
+    expect(JSON.stringify(await memories())).not.toMatch(/dog|Rex/);
+    expect(JSON.stringify(await memories())).toContain('cat');
+    expect(JSON.stringify(given.slice(1))).not.toMatch(/dog|Rex/);
   });
 
   it('is erased with the user', async () => {

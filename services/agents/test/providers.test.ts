@@ -215,16 +215,16 @@ describe('the operator sets', () => {
     expect(told).toEqual([]);
     expect(failures).toBe(1);
     expect(await ask(fixture, 'a4')).toBe(200); // 99 % are spent; telling of it fails
-    await vi.waitFor(() => expect(failures).toBe(0));
+    await vi.waitFor(() => expect(failures).toBe(0), 20_000);
     const date = new Date(fixture.clock.now()).toISOString().slice(0, 10);
     const share = { account_id: 'usr_acme', date, limitUsd: 0.101 };
     for (const one of [fixture, other, fixture, other]) expect(await ask(one, 'b')).toBe(429);
     // Once by each process. The mail has a key, and is one.
-    await vi.waitFor(() => expect(told).toEqual([100, 100].map(percent => ({ ...share, percent }))));
+    await vi.waitFor(() => expect(told).toEqual([100, 100].map(percent => ({ ...share, percent }))), 20_000);
 
     await fixture.clock.advance(24 * 60 * 60 * 1000);
     for (let i = 0; i < 5; i++) expect(await ask(i % 2 ? other : fixture, `c${i}`)).toBe(200);
-    await vi.waitFor(() => expect(told.slice(2)).toMatchObject([{ percent: 80 }]));
+    await vi.waitFor(() => expect(told.slice(2)).toMatchObject([{ percent: 80 }]), 20_000);
     expect(told.at(-1)!.date).not.toBe(date);
   });
 

@@ -30,8 +30,8 @@ export type TasksDeps = {
   cursors: Cursors;
   // Whether the users of a tenant may be served: for calendar feeds, which have no caller.
   isTenantActive(tenantId: string): Promise<boolean>;
-  // Whether a person is in an account, which others may use too. Without it, nobody leaves.
-  isMember?(accountId: string, userId: string): Promise<boolean>;
+  // Whether an account is open, and a person in it, if one is named. Without it, nobody leaves.
+  isMember?(accountId: string, userId: string | undefined): Promise<boolean>;
   // The second until which everything that users of a tenant were given has been revoked; -1 if it has not been.
   lastRevokedAt?(tenantId: string): MaybePromise<number>;
   // Delivers a due reminder. Must take each key only once.

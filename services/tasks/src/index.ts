@@ -69,10 +69,10 @@ export function createTasks(given: TasksDeps) {
     eraser: createEraser({ store, search }),
     // For other services in the same process. They have to know whose tasks they ask for.
     operations: {
-      // Of an owner who has one.
-      async revokeFeed(owner: Owner) {
+      // Of an owner who has one; or only if this person asked for it.
+      async revokeFeed(owner: Owner, onlyOf?: { made_by: string }) {
         try {
-          await revokeFeed(deps, userIdOf(owner));
+          await revokeFeed(deps, userIdOf(owner), undefined, onlyOf);
         } catch (error) {
           const hasNone = ['tasks.feed_not_found', 'tasks.user_refused'];
           if (!tasksErrors.includes(error) || !hasNone.includes(error.code)) throw error;

@@ -31,19 +31,27 @@ export function createNotes() {
   return { eraser, add, notes, mostAtOnce: () => mostAtOnce };
 }
 
-// Lets the worker of a process run until it has nothing to do, or died.
-export async function runWorker(fixture: Fixture): Promise<unknown> {
+// Lets the worker of each process run until all have nothing to do, or died. The processes share a clock: one that
+// sleeps must not end the others.
+export async function runWorkers(processes: readonly Fixture[]): Promise<unknown[]> {
   const control = new AbortController();
-  let end: { error?: unknown } | undefined;
-  const running = fixture.tenants.workers[0]!.run(control.signal).then(
-    () => (end = {}),
-    error => (end = { error }),
-  );
-  while (!end && fixture.clock.sleepers() === 0) await setImmediate();
+  let running = processes.length;
+  const ends = processes.map(async ({ tenants }) => {
+    try {
+      await tenants.workers[0]!.run(control.signal);
+      return undefined;
+    } catch (error) {
+      return control.signal.aborted && error === control.signal.reason ? undefined : error;
+    } finally {
+      running -= 1;
+    }
+  });
+  while (processes[0]!.clock.sleepers() < running) await setImmediate();
   control.abort();
-  await running;
-  return control.signal.reason === end?.error ? undefined : end?.error;
+  return Promise.all(ends);
 }
+
+export const runWorker = async (fixture: Fixture): Promise<unknown> => (await runWorkers([fixture]))[0];
 
 export const graceMs = 60_000;
 export const leaseMs = 60_000;

@@ -71,6 +71,29 @@ describe('the portal', () => {
     expect((await post('/session', { token })).status).toBe(403);
   });
 
+  const inviteBo = async () =>
+    (
+      await fixture.call('POST', '/v1/tenants/acme/invitations', {
+        send: { email: 'bo@example.com', role: 'admin' },
+      })
+    ).body as { token: string; user_id: string };
+
+  it('lets nobody back in by an invitation after they were removed', async () => {
+    const { token } = await inviteBo();
+    const send = { user_id: 'bo', display_name: 'Bo', email: 'Bo@example.com' };
+    expect((await fixture.call('POST', '/v1/tenants/acme/users', { send })).status).toBe(201);
+    await fixture.call('DELETE', '/v1/tenants/acme/users/bo', { ifMatch: '*' });
+    expect((await post('/join', { token, display_name: 'Bo' })).status).toBe(404);
+  });
+
+  it('opens no session for somebody who is removed while they join', async () => {
+    const { token, user_id } = await inviteBo();
+    beforeNext('transactWrite', 'SESSION#', () =>
+      fixture.call('DELETE', `/v1/tenants/acme/users/${user_id}`, { ifMatch: '*' }),
+    );
+    expect((await post('/join', { token, display_name: 'Bo' })).status).toBe(404);
+  });
+
   it('ends a session whose cookie comes late, after two newer ones', async () => {
     const { cookie } = await signIn();
     let newest = '';

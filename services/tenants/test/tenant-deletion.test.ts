@@ -1,7 +1,16 @@
 import { manualOwners } from '@stak/kit';
 import { tableErrors } from '@stak/table';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createNotes, fillTenant, graceMs, killedAt, leaseMs, leftOf, runWorker } from './erasure-fixture.ts';
+import {
+  createNotes,
+  fillTenant,
+  graceMs,
+  killedAt,
+  leaseMs,
+  leftOf,
+  runWorker,
+  runWorkers,
+} from './erasure-fixture.ts';
 import { everyItem, type Fixture, openFixture, openProcess, targets } from './tenants-fixture.ts';
 
 const tombstoneOf = (id: string) => [`TENANT#${id} ERASURE#era`, `TENANT#${id} META`];
@@ -140,9 +149,7 @@ describe('a deletion', () => {
     notes.add('shared', 'u1', 9);
     const { headers } = await fixture.call('DELETE', '/v1/tenants/shared');
     await fixture.clock.advance(graceMs);
-    await Promise.all(processes.map(runWorker));
-    await fixture.clock.advance(leaseMs);
-    await Promise.all(processes.map(runWorker));
+    await runWorkers(processes);
     expect((await fixture.call('GET', headers.get('location')!)).body.status).toBe('done');
     expect([notes.notes.size, notes.mostAtOnce()]).toEqual([0, 1]);
   });

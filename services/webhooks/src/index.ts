@@ -41,6 +41,7 @@ import { createSources } from './sources/sources.ts';
 import { ferryhookEvents } from './tables.ts';
 import { createRules } from './transforms/rules.ts';
 
+export { oddSettingOf } from './connections/stored-settings.ts';
 export { countCheckpoint } from './count-tables.ts';
 export type { AccountPlan, EventShare, WebhookDeps } from './deps.ts';
 export { webhookErrors } from './errors.ts';

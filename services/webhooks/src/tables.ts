@@ -47,7 +47,7 @@ const summary = z.object({
   state: z.enum(deliveryStates),
   run: z.int(),
   jobId: z.string().optional().describe('The replay that started the run, or made it due'),
-  attempts: z.int().optional().describe('Of this run, so far'),
+  attempts: z.int().min(0).optional().describe('Of this run, so far'),
   rulesVersion: z.int().optional().describe('Version of the connection whose rules filtered it'),
 });
 
@@ -113,7 +113,7 @@ export const delivery = entity(eventsKeys, {
     userId: z.string(),
     receivedAt: ms.describe('When the event was received'),
     state: z.enum(deliveryStates),
-    attempts: z.int(),
+    attempts: z.int().min(0),
     queueId: z.string().optional().describe('Its position in the order of an ordered connection'),
     jobId: z.string().optional().describe('The replay that started the run, or last made it due'),
     eventVersion: z.int().optional().describe('Version of the event, if this is its only delivery'),

@@ -52,7 +52,7 @@ export const accessFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-stolen-token-accepted',
-    file: `${accounts}/src/sessions/refresh-session.ts`,
+    file: `${accounts}/src/people/sessions/refresh-session.ts`,
     before: 'if (generation < current.generation) {',
     after: 'if (generation < 0) {',
     why: 'A refresh token that was used before does not end its session',
@@ -60,7 +60,7 @@ export const accessFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-key-outlives-end',
-    file: `${accounts}/src/keys/key-limits.ts`,
+    file: `${accounts}/src/access/key-limits.ts`,
     before: 'if (endsAtMs !== undefined && nowMs >= endsAtMs) return false;',
     after: '',
     why: 'An API key works after its end',
@@ -68,7 +68,7 @@ export const accessFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-key-outlives-deletion',
-    file: `${accounts}/src/keys/api-keys.ts`,
+    file: `${accounts}/src/access/api-keys.ts`,
     before: "'its hash': write.delete(apiKeyHash, { keyHash }),",
     after: '',
     why: 'An API key works after it was deleted',
@@ -77,7 +77,7 @@ export const accessFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-key-above-role',
-    file: `${accounts}/src/keys/api-keys.ts`,
+    file: `${accounts}/src/access/api-keys.ts`,
     before: 'return holdsScope(scope, permissions) ? permissions : scope;',
     after: 'return holdsScope(scope, scope) ? permissions : scope;',
     why: 'A key grants more than the role of who made it',
@@ -85,15 +85,15 @@ export const accessFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-code-works-twice',
-    file: `${accounts}/src/factors/totp.ts`,
+    file: `${accounts}/src/people/credentials/totp.ts`,
     before: 'step => step > lastStep && timingSafeEqual(',
     after: 'step => step > lastStep - 1e9 && timingSafeEqual(',
     why: 'A code of the second factor that was seen works again',
-    caughtBy: { test: `${accounts}/src/factors/totp.test.ts` },
+    caughtBy: { test: `${accounts}/src/people/credentials/totp.test.ts` },
   },
   {
     name: 'accounts-mail-claimed-by-two',
-    file: `${accounts}/src/mail/outbox.ts`,
+    file: `${accounts}/src/notices/outbox.ts`,
     before: "const options = { if: { fence, nextAtMs }, current: seen, pattern: 'claim mail' };",
     after: "const options = { current: seen, pattern: 'claim mail' };",
     why: 'Two workers send the same mail',
@@ -101,7 +101,7 @@ export const accessFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-mail-throttled-to-death',
-    file: `${accounts}/src/mail/outbox.ts`,
+    file: `${accounts}/src/notices/outbox.ts`,
     before: 'mine.attempts + (isUnavailable(failure) ? 0 : 1);',
     after: 'mine.attempts + (isUnavailable(failure) ? 1 : 1);',
     why: 'A store that throttles uses up the attempts of a mail',
@@ -109,7 +109,7 @@ export const accessFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-storage-without-mark',
-    file: `${accounts}/src/storage/meter.ts`,
+    file: `${accounts}/src/billing/storage/meter.ts`,
     before: '[[markStep, moveMark(at, next)], ...steps]',
     after: '[...steps]',
     why: 'A page of changes that is repeated counts its bytes again',

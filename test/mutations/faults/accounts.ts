@@ -5,7 +5,7 @@ import type { Fault } from '../fault.ts';
 export const accountFaults: readonly Fault[] = [
   {
     name: 'oauth-code-without-verifier',
-    file: 'services/accounts/src/oauth-server/tokens.ts',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
     before: '    found.endsAtMs > clock.now() &&\n    isVerifier(verifier, found.codeChallenge);',
     after: '    found.endsAtMs > clock.now();',
     why: 'Who intercepts a code gets the tokens of the app',
@@ -13,7 +13,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'oauth-code-outlives-end',
-    file: 'services/accounts/src/oauth-server/tokens.ts',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
     before: '    found.endsAtMs > clock.now() &&\n',
     after: '',
     why: 'A code of an app works for ever',
@@ -21,7 +21,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'oauth-code-for-any-redirect',
-    file: 'services/accounts/src/oauth-server/tokens.ts',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
     before: '    found.redirectUri === redirectUri &&\n',
     after: '',
     why: 'A code works for another address than the one that was approved',
@@ -29,7 +29,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'oauth-code-for-any-client',
-    file: 'services/accounts/src/oauth-server/tokens.ts',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
     before: '    found.clientId === clientId &&\n',
     after: '',
     why: 'A code works for another app',
@@ -37,7 +37,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'oauth-code-used-twice',
-    file: 'services/accounts/src/oauth-server/tokens.ts',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
     before: '{ if: { usedAtMs: is.absent, endsAtMs: is.present } }',
     after: '{}',
     why: 'A code makes two sessions',
@@ -45,7 +45,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'oauth-reused-code-keeps-tokens',
-    file: 'services/accounts/src/oauth-server/tokens.ts',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
     before: 'if (found.usedAtMs !== undefined) return endReused(deps, found, origin);',
     after: 'if (found.usedAtMs !== undefined) throw refused();',
     why: 'A code that was intercepted leaves its tokens valid',
@@ -53,7 +53,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'oauth-scope-widened',
-    file: 'services/accounts/src/oauth-server/tokens.ts',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
     before: "  if (isMore) throw new ProtocolError('invalid_scope', 'The app was not given this scope.');\n",
     after: '',
     why: 'An app widens its own rights',
@@ -61,7 +61,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'oauth-revoked-by-another-app',
-    file: 'services/accounts/src/oauth-server/tokens.ts',
+    file: 'services/accounts/src/people/oauth-server/tokens.ts',
     before: 'if (found?.app?.clientId !== clientId) return;',
     after: 'if (!found?.app) return;',
     why: 'An app ends the sessions of another one',
@@ -69,7 +69,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'oauth-changed-organisation',
-    file: 'services/accounts/src/oauth-server/authorization.ts',
+    file: 'services/accounts/src/people/oauth-server/authorization.ts',
     before: 'if (accountId !== person.accountId)',
     after: 'if (accountId === undefined)',
     why: 'A person approves an app for another organisation than the page shows',
@@ -77,7 +77,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-any-refresh-token',
-    file: 'services/accounts/src/sessions/refresh-token.ts',
+    file: 'services/accounts/src/people/sessions/refresh-token.ts',
     before: 'return given.length === expected.length && timingSafeEqual(given, expected);',
     after: 'return given.length === expected.length;',
     why: 'A session is continued with an invented token',
@@ -88,7 +88,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-state-of-another-browser',
-    file: 'services/accounts/src/oauth/attempts.ts',
+    file: 'services/accounts/src/people/oauth/attempts.ts',
     before: '  if (!isSameText(secrets.state, state)) throw attemptOver();\n',
     after: '',
     why: 'A sign-in that began in one browser is finished in another one',
@@ -96,7 +96,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-attempt-of-another-provider',
-    file: 'services/accounts/src/oauth/attempts.ts',
+    file: 'services/accounts/src/people/oauth/attempts.ts',
     before: 'if: { provider: name, organisationId },',
     after: '',
     why: 'The answer of one provider finishes a sign-in with another one',
@@ -162,7 +162,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-passwords-tried-forever',
-    file: 'services/accounts/src/sign-in/throttle.ts',
+    file: 'services/accounts/src/people/credentials/throttle.ts',
     before: 'if (counted.attempts > attempts) throw',
     after: 'if (counted.attempts > attempts * 1e6) throw',
     why: 'Passwords can be guessed',
@@ -173,7 +173,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-owner-locked-out',
-    file: 'services/accounts/src/sign-in/throttle.ts',
+    file: 'services/accounts/src/people/credentials/throttle.ts',
     before: 'isKnown ? place : who.account',
     after: 'who.account',
     why: 'Strangers who guess lock the owner out',
@@ -184,7 +184,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-guesses-counted-by-address',
-    file: 'services/accounts/src/sign-in/throttle.ts',
+    file: 'services/accounts/src/people/credentials/throttle.ts',
     before: 'isKnown ? place : who.account',
     after: 'place',
     why: 'Guesses from many addresses are not counted together',
@@ -195,7 +195,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-passkey-counter-back',
-    file: 'services/accounts/src/factors/passkey-check.ts',
+    file: 'services/accounts/src/people/credentials/passkey-check.ts',
     before: 'if ((counter > 0 || found.counter > 0) && counter <= found.counter) {',
     after: 'if (counter < 0) {',
     why: 'A copy of a passkey works',
@@ -203,7 +203,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-recovery-code-raced',
-    file: 'services/accounts/src/factors/codes.ts',
+    file: 'services/accounts/src/people/credentials/codes.ts',
     before: '{ set }, { if: { uses: found.uses } }',
     after: '{ set }',
     why: 'A recovery code works twice at once',
@@ -211,7 +211,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-recovery-code-stays',
-    file: 'services/accounts/src/factors/codes.ts',
+    file: 'services/accounts/src/people/credentials/codes.ts',
     before: 'lastStep === undefined ? { codeHashes: left } : { lastStep }',
     after: 'lastStep === undefined ? {} : { lastStep }',
     why: 'A recovery code works again',
@@ -219,7 +219,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-issuer-not-asked',
-    file: 'services/accounts/src/sessions/tokens.ts',
+    file: 'services/accounts/src/people/sessions/tokens.ts',
     before: 'if (!parsed.success || !isIssuer(payload.iss)) return undefined;',
     after: 'if (!parsed.success) return undefined;',
     why: 'Tokens of a server at another address are accepted',
@@ -230,7 +230,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-remembered-token-outlives-end',
-    file: 'services/accounts/src/sessions/tokens.ts',
+    file: 'services/accounts/src/people/sessions/tokens.ts',
     before: 'if (known.expiresMs > clock.now()) return known.claims;',
     after: 'return known.claims;',
     why: 'An access token that was used works after its end',
@@ -241,7 +241,7 @@ export const accountFaults: readonly Fault[] = [
   },
   {
     name: 'accounts-refresh-without-generation',
-    file: 'services/accounts/src/sessions/refresh-session.ts',
+    file: 'services/accounts/src/people/sessions/refresh-session.ts',
     before: '{ if: { generation } }',
     after: '{}',
     why: 'An old refresh token wins over two newer ones',

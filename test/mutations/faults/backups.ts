@@ -5,7 +5,7 @@ import type { Fault } from '../fault.ts';
 export const backupFaults: readonly Fault[] = [
   {
     name: 'backup-snapshot-of-other-history',
-    file: 'apps/server/src/backup/maintenance.ts',
+    file: 'apps/server/src/store/backup/maintenance.ts',
     before:
       "if (end?.history !== history) throw new Error('the journal was restarted while a snapshot was taken');",
     after: "if (!end) throw new Error('the journal was restarted while a snapshot was taken');",
@@ -17,7 +17,7 @@ export const backupFaults: readonly Fault[] = [
   },
   {
     name: 'backup-snapshot-before-log',
-    file: 'apps/server/src/backup/maintenance.ts',
+    file: 'apps/server/src/store/backup/maintenance.ts',
     before: '    const end = await ship();\n',
     after: '    const end = { history, commit, at: from.at };\n    void ship();\n',
     why: 'A snapshot counts before the commits that it lacks are in the target',
@@ -28,7 +28,7 @@ export const backupFaults: readonly Fault[] = [
   },
   {
     name: 'backup-prunes-the-base',
-    file: 'apps/server/src/backup/maintenance.ts',
+    file: 'apps/server/src/store/backup/maintenance.ts',
     before: 'const old = complete.slice(0, complete.indexOf(base));',
     after: 'const old = complete.slice(0, complete.indexOf(base) + 1);',
     why: 'The snapshot is deleted with which the oldest moment is restored',
@@ -39,7 +39,7 @@ export const backupFaults: readonly Fault[] = [
   },
   {
     name: 'backup-prunes-the-log',
-    file: 'apps/server/src/backup/maintenance.ts',
+    file: 'apps/server/src/store/backup/maintenance.ts',
     before: 'log.filter(({ to }) => to <= base.after)',
     after: 'log.filter(({ from }) => from <= base.after + 1)',
     why: 'A segment is deleted that the oldest snapshot needs',
@@ -50,7 +50,7 @@ export const backupFaults: readonly Fault[] = [
   },
   {
     name: 'backup-prunes-foreign',
-    file: 'apps/server/src/backup/maintenance.ts',
+    file: 'apps/server/src/store/backup/maintenance.ts',
     before: '      foreign.push(history);\n      continue;\n',
     after: '      foreign.push(history);\n',
     why: 'An empty store that was started after a disk was lost deletes the backup of the lost one',
@@ -61,7 +61,7 @@ export const backupFaults: readonly Fault[] = [
   },
   {
     name: 'backup-bundles-over-gap',
-    file: 'apps/server/src/backup/maintenance.ts',
+    file: 'apps/server/src/store/backup/maintenance.ts',
     before: '(one.from !== group.at(-1)!.to + 1 || bytes',
     after: '(one.from <= group.at(-1)!.to || bytes',
     why: 'A gap in the log is hidden in a bundle',
@@ -69,7 +69,7 @@ export const backupFaults: readonly Fault[] = [
   },
   {
     name: 'backup-segment-overwritten',
-    file: 'apps/server/src/backup/log-tail.ts',
+    file: 'apps/server/src/store/backup/log-tail.ts',
     before: 'if (!(await withDeadline(limits.callMs, () => objects.putIfAbsent(name, sealed.bytes))))',
     after:
       'if ((await withDeadline(limits.callMs, () => objects.putIfAbsent(name, sealed.bytes))) === undefined)',
@@ -78,7 +78,7 @@ export const backupFaults: readonly Fault[] = [
   },
   {
     name: 'backup-newest-is-empty',
-    file: 'apps/server/src/backup/restore.ts',
+    file: 'apps/server/src/store/backup/restore.ts',
     before: '  else await requireOneStore(target, histories, history, manifest);\n',
     after: '',
     why: 'A restore takes the empty store that was started after a loss',
@@ -89,7 +89,7 @@ export const backupFaults: readonly Fault[] = [
   },
   {
     name: 'backup-moment-not-covered',
-    file: 'apps/server/src/backup/restore.ts',
+    file: 'apps/server/src/store/backup/restore.ts',
     before: '  if (untilMs <= Math.ceil(end)) return;\n',
     after: '  if (untilMs >= 0) return;\n',
     why: 'A restore to a moment that the log does not reach says that it is that moment',
@@ -100,7 +100,7 @@ export const backupFaults: readonly Fault[] = [
   },
   {
     name: 'backup-other-manifest',
-    file: 'apps/server/src/backup/restore.ts',
+    file: 'apps/server/src/store/backup/restore.ts',
     before: '    requireManifest(manifest, snapshot);\n',
     after: '',
     why: 'The manifest of another snapshot is accepted',

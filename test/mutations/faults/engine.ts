@@ -190,8 +190,8 @@ export const engineFaults: readonly Fault[] = [
   {
     name: 'engine-recycles-unshipped',
     file: 'packages/engine/src/journal/checkpoints.ts',
-    before: 'recycleFiles(journal, fileBytes, Math.min(file, shipped), end.file);',
-    after: 'recycleFiles(journal, fileBytes, Math.min(file, end.file), end.file);',
+    before: 'Math.min(file, shipped, isFarBehind',
+    after: 'Math.min(file, isFarBehind',
     why: 'A checkpoint throws commits away that no backup has',
     caughtBy: { test: 'packages/engine/test/journal.test.ts', name: 'continues in the next file' },
   },

@@ -69,7 +69,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'server-metrics-any-token',
-    file: 'apps/server/src/metrics-server.ts',
+    file: 'apps/server/src/process/metrics-server.ts',
     before:
       "expected === undefined || timingSafeEqual(digest(request.headers.authorization ?? ''), expected)",
     after: 'expected === undefined || request.headers.authorization !== undefined',
@@ -78,7 +78,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-of-any-account',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: "if (kind === 'account') return claims.accounts.has(id);",
     after: "if (kind === 'account') return true;",
     why: 'An archive brings items of other accounts',
@@ -89,7 +89,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-of-nobody',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: "if (!isOwned(ownerInArchive, table, item)) return refused('belongs to nobody in the archive');",
     after: '',
     why: 'An archive brings items that belong to nobody in it',
@@ -100,7 +100,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-of-any-tenant',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: ': claims.tenants.has(id);',
     after: ': true;',
     why: 'An archive brings items of other tenants',
@@ -111,7 +111,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-among-items-of-others',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: 'return taken === undefined ? {',
     after: 'return taken !== "" ? {',
     why: 'An archive places items among those of others',
@@ -122,7 +122,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-lock-of-another',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: "if (disagreesWithProfile(entity, values)) return refused('is not what the profile says');",
     after: '',
     why: 'An archive reserves the address of somebody else',
@@ -133,7 +133,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-mentions-others',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: 'if (foreign !== undefined)\n',
     after: 'if (foreign === "")\n',
     why: 'Items of an archive refer to things of others',
@@ -144,7 +144,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-of-claimed-tenant',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: 'return found !== undefined && !claims.accounts.has(found.account_id);',
     after: 'return false;',
     why: 'An archive claims a tenant that another account has',
@@ -155,7 +155,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-item-twice',
-    file: 'apps/server/src/archive/selection.ts',
+    file: 'apps/server/src/store/archive/selection.ts',
     before: 'else if (isTwice) refused.push(`${nameOf(table, item)} is there twice`);',
     after: '',
     why: 'An archive has an item twice, of which one was checked',
@@ -166,7 +166,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-keys-kept-unasked',
-    file: 'apps/server/src/archive/selection.ts',
+    file: 'apps/server/src/store/archive/selection.ts',
     before: 'rule !== undefined && keep.has(rule)',
     after: 'rule !== undefined',
     why: 'An archive brings keys and roles that nobody vouched for',
@@ -177,7 +177,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-other-type',
-    file: 'apps/server/src/archive/ownership.ts',
+    file: 'apps/server/src/store/archive/ownership.ts',
     before: 'if (odd !== undefined) return refused(`has ${odd} of another type`);',
     after: '',
     why: 'An archive brings items that the services cannot read',
@@ -188,7 +188,7 @@ export const serverFaults: readonly Fault[] = [
   },
   {
     name: 'import-not-empty',
-    file: 'apps/server/src/archive/import.ts',
+    file: 'apps/server/src/store/archive/import.ts',
     before: 'if (Items.length > 0) throw new UsageError',
     after: 'if (Items.length > 1e9) throw new UsageError',
     why: 'An import of a whole store overwrites another one',

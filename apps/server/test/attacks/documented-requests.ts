@@ -1,4 +1,4 @@
-import { describeReference } from '../../src/document.ts';
+import { describeReference } from '../../src/compose/document.ts';
 import type { Request } from '../walk/fixture.ts';
 
 // Requests for every operation, from the API's document alone: a new operation is attacked without being listed.

@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readServerConfig } from '../../src/config.ts';
-import { type RunningServer, startServer } from '../../src/server.ts';
+import { readServerConfig } from '../../src/config/config.ts';
+import { type RunningServer, startServer } from '../../src/process/server.ts';
 import { type Answer, send } from '../walk/fixture.ts';
 
 // Whether somebody has an account is nobody's business: neither an answer nor the time that it takes tells.

@@ -1,6 +1,6 @@
 import { codeOf } from '@stak/accounts/authenticator-app';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describeReference } from '../../src/document.ts';
+import { describeReference } from '../../src/compose/document.ts';
 import { shiftedClock } from '../walk/credentials.ts';
 import { type Customer, type Fixture, logInAgain, openFixture, send } from '../walk/fixture.ts';
 import { readDocument } from './documented-requests.ts';

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { createEngine, type Engine } from '@stak/engine';
 import { createLogger } from '@stak/kit';
 import { folderObjects } from '@stak/lake/maintenance';
-import { planRestore, restoreBackup } from '../../src/backup/restore.ts';
-import { createShipper, type ShipperSettings } from '../../src/backup/shipper.ts';
-import { engineBackup } from '../../src/backup/source.ts';
-import type { Target, TargetObjects } from '../../src/backup/target.ts';
+import { planRestore, restoreBackup } from '../../src/store/backup/restore.ts';
+import { createShipper, type ShipperSettings } from '../../src/store/backup/shipper.ts';
+import { engineBackup } from '../../src/store/backup/source.ts';
+import type { Target, TargetObjects } from '../../src/store/backup/target.ts';
 
 export const hourMs = 60 * 60_000;
 export const newKey = (id: string) => ({ id, secret: new Uint8Array(randomBytes(32)) });

@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { createEngine } from '@stak/engine';
 import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
-import { createBackupHost } from '../../src/backup/backup-host.ts';
+import { createBackupHost } from '../../src/store/backup/backup-host.ts';
 import { operationOf, requestOf, type Told, writersPerProcess } from './crash-model.ts';
 
 // A process that writes to a store and ships its backup, until it is killed. It tells its parent what was acknowledged,
@@ -29,10 +30,16 @@ setInterval(() => {
   if (state) tell({ kind: 'shipped', until: state.shippedUntil, hasSnapshot: state.snapshotAt > 0 });
 }, 50);
 
+// Until there is a snapshot, each writer makes only a few writes: a busy machine would otherwise have the more to copy
+// the longer it takes.
+const firstWrites = 50;
+const hasSnapshot = once(process, 'message');
+
 await Promise.all(
   Array.from({ length: writersPerProcess }, async (_, i) => {
     const writer = number * writersPerProcess + i;
     for (let n: number = starts[writer] + 1; ; n++) {
+      if (n > starts[writer] + firstWrites) await hasSnapshot;
       await engine.client.transactWrite(requestOf(operationOf(writer, n)));
       tell({ kind: 'done', writer, n, at: Date.now() });
     }

@@ -6,11 +6,11 @@ import { seededRandom } from '@stak/kit';
 import { folderObjects, s3Objects } from '@stak/lake/maintenance';
 import { startBucket } from '@stak/lake/s3-stub';
 import { afterEach, describe, expect, it } from 'vitest';
-import * as limits from '../../src/backup/limits.ts';
-import { bundleSegments } from '../../src/backup/maintenance.ts';
-import { planRestore, restoreBackup } from '../../src/backup/restore.ts';
-import { readStatus } from '../../src/backup/status.ts';
-import { listHistories, type TargetObjects } from '../../src/backup/target.ts';
+import * as limits from '../../src/store/backup/limits.ts';
+import { bundleSegments } from '../../src/store/backup/maintenance.ts';
+import { planRestore, restoreBackup } from '../../src/store/backup/restore.ts';
+import { readStatus } from '../../src/store/backup/status.ts';
+import { listHistories, type TargetObjects } from '../../src/store/backup/target.ts';
 import { createFixture, type Fixture, hourMs, newKey, silent } from './backup-fixture.ts';
 import { compare, copyModel, createModel, type Model, step } from './model.ts';
 

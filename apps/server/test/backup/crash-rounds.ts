@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { createEngine } from '@stak/engine';
 import { seededRandom } from '@stak/kit';
 import { folderObjects } from '@stak/lake/maintenance';
-import { planRestore, restoreBackup } from '../../src/backup/restore.ts';
+import { planRestore, restoreBackup } from '../../src/store/backup/restore.ts';
 import { silent } from './backup-fixture.ts';
 import { createTables, readLast, type Told, verify, writersPerProcess } from './crash-model.ts';
 
@@ -52,8 +52,10 @@ export async function runRounds({
     const acknowledged: { writer: number; n: number; at: number }[] = [];
     let promised = 0;
     let isReady = () => {};
-    const ready = new Promise<void>(resolve => {
+    let hasEnded = (_: Error) => {};
+    const ready = new Promise<void>((resolve, reject) => {
       isReady = resolve;
+      hasEnded = reject;
     });
     const children = Array.from({ length: processes }, (_, number) => {
       const child = startChild({ ...setup, number });
@@ -62,9 +64,16 @@ export async function runRounds({
         promised = Math.max(promised, told.until);
         if (told.hasSnapshot) isReady();
       });
+      child.once('exit', code =>
+        hasEnded(new Error(`a writer ended with ${code} before the first snapshot`)),
+      );
       return child;
     });
-    await ready;
+    await ready.catch(error => {
+      for (const child of children) child.kill('SIGKILL');
+      throw error;
+    });
+    for (const child of children) child.send('write');
     await new Promise(resolve => setTimeout(resolve, random() * longestMs));
     const killedAt = Date.now();
     await Promise.all(children.map(kill));

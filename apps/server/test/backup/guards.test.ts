@@ -2,9 +2,9 @@ import { cp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Engine } from '@stak/engine';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { bundleSegments } from '../../src/backup/maintenance.ts';
-import { planRestore, restoreBackup } from '../../src/backup/restore.ts';
-import { listHistories, manifestKey } from '../../src/backup/target.ts';
+import { bundleSegments } from '../../src/store/backup/maintenance.ts';
+import { planRestore, restoreBackup } from '../../src/store/backup/restore.ts';
+import { listHistories, manifestKey } from '../../src/store/backup/target.ts';
 import { createFixture, type Fixture, hourMs, silent } from './backup-fixture.ts';
 
 // A target with something wrong in it is reported, and never taken for a backup.

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { planRestore, restoreBackup } from '../../src/backup/restore.ts';
-import { readStatus } from '../../src/backup/status.ts';
+import { planRestore, restoreBackup } from '../../src/store/backup/restore.ts';
+import { readStatus } from '../../src/store/backup/status.ts';
 import { createFixture, type Fixture, hourMs, silent } from './backup-fixture.ts';
 import { compare, createModel, type Model } from './model.ts';
 

@@ -2,9 +2,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { seededRandom } from '@stak/kit';
 import { afterEach, describe, expect, it } from 'vitest';
-import * as limits from '../../src/backup/limits.ts';
-import { planRestore } from '../../src/backup/restore.ts';
-import { listHistories } from '../../src/backup/target.ts';
+import * as limits from '../../src/store/backup/limits.ts';
+import { planRestore } from '../../src/store/backup/restore.ts';
+import { listHistories } from '../../src/store/backup/target.ts';
 import { createFixture, type Fixture, hourMs, newKey } from './backup-fixture.ts';
 import { compare, copyModel, createModel, type Model, step } from './model.ts';
 

@@ -12,8 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@stak/client';
 import { createLogger } from '@stak/kit';
-import { readServerConfig } from '../../src/config.ts';
-import { startServer } from '../../src/server.ts';
+import { readServerConfig } from '../../src/config/config.ts';
+import { startServer } from '../../src/process/server.ts';
 import { eventually } from '../eventually.ts';
 import { findFreePort } from '../free-ports.ts';
 

@@ -1,7 +1,7 @@
 import { createClient } from '@stak/client';
 import { type Clock, createLogger } from '@stak/kit';
-import { readServerConfig } from '../../src/config.ts';
-import { type RunningServer, startServer } from '../../src/server.ts';
+import { readServerConfig } from '../../src/config/config.ts';
+import { type RunningServer, startServer } from '../../src/process/server.ts';
 
 // Two customers of one server. The owner has one of everything; the stranger would like to have it.
 export type Customer = {

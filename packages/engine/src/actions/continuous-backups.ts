@@ -7,8 +7,8 @@ import {
 } from '../validation/table-extras.ts';
 import { type TableInput, validateTableInput } from '../validation/tables.ts';
 
-// Infrastructure tools read this for every table they manage, and correct differences. The setting is stored; there is
-// no history to restore from.
+// The history of the store has every table, whether this is set or not: infrastructure tools read the setting for every
+// table they manage, and correct differences. What is set decides whether a table can be restored by a request.
 
 const defaultDays = 35;
 
@@ -39,8 +39,21 @@ export function backedUpTable({ catalog }: Context, name: string): Table {
   return table;
 }
 
-function describe(context: Context, { recovery }: Table) {
-  const now = context.now();
+/** From when until when a table can be restored, in milliseconds. A store in memory has only the present. */
+export async function restorableTimes(
+  { history, now }: Context,
+  { createdAt, recovery }: Table,
+): Promise<{ earliest: number; latest: number }> {
+  const latest = now();
+  if (!history) return { earliest: latest, latest };
+  const { earliest = latest } = await history.range();
+  const period = latest - (recovery?.days ?? defaultDays) * 86_400_000;
+  return { earliest: Math.min(latest, Math.max(earliest, createdAt, period)), latest };
+}
+
+async function describe(context: Context, table: Table) {
+  const { recovery } = table;
+  const { earliest, latest } = await restorableTimes(context, table);
   return {
     ContinuousBackupsDescription: {
       ContinuousBackupsStatus: 'ENABLED',
@@ -48,8 +61,8 @@ function describe(context: Context, { recovery }: Table) {
         PointInTimeRecoveryStatus: recovery ? 'ENABLED' : 'DISABLED',
         ...(recovery && {
           RecoveryPeriodInDays: recovery.days,
-          EarliestRestorableDateTime: Math.max(recovery.since, now - recovery.days * 86_400_000) / 1000,
-          LatestRestorableDateTime: now / 1000,
+          EarliestRestorableDateTime: earliest / 1000,
+          LatestRestorableDateTime: latest / 1000,
         }),
       },
     },

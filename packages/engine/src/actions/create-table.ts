@@ -15,7 +15,7 @@ export async function createTable(
   validateCreateTable(input);
   const { TableName: name, StreamSpecification: wanted } = input;
   const table = await context.submit(tx => {
-    if (context.catalog.find(name)) throw resourceInUse(`Table already exists: ${name}`);
+    if (context.catalog.findAny(name)) throw resourceInUse(`Table already exists: ${name}`);
     const defined = withIds(context.store, tx, newId => {
       const fresh = defineTable(input, { newId, uuid: randomUUID(), now: context.now() });
       if (!wanted?.StreamEnabled) return fresh;

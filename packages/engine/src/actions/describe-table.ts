@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { describe, type TableDescription } from '../tables/description.ts';
-import { knownTable } from '../tables/known-table.ts';
+import { describedTable } from '../tables/known-table.ts';
 import { type TableInput, validateTableInput } from '../validation/tables.ts';
 
 export function describeTable(context: Context, input: TableInput): { Table: TableDescription } {
   validateTableInput(input);
-  return { Table: describe(context, knownTable(context, input.TableName)) };
+  return { Table: describe(context, describedTable(context, input.TableName)) };
 }

@@ -9,7 +9,7 @@ export function listTables(context: Context, input: ListTablesInput): ListTables
   validateListTables(input);
   const { Limit: limit = namesPerPage, ExclusiveStartTableName: start = '' } = input;
   const names = context.catalog
-    .list()
+    .all()
     .map(table => table.name)
     .filter(name => name > start)
     .sort();

@@ -1,3 +1,4 @@
+import type { Tx } from '../storage/committer.ts';
 import { head, indexKey, space, tokenExpiryKey, ttlItemKey, ttlSeconds } from '../storage/keys.ts';
 import { decodeJson } from '../storage/store.ts';
 import type { Index, Table } from '../storage/table.ts';
@@ -12,20 +13,31 @@ export function checkIndexEntry(check: Check, table: Table, index: Index, key: B
   const isItemKey = base.subarray(0, 5).equals(head(space.item, table.id));
   const image = isItemKey ? attempt(() => readImage(check.store, base)) : undefined;
   if (!image) {
-    check.add('index', key, `an entry of the index ${index.name} has no item`, table.name);
+    // The item may be there, and be damaged.
+    const fix = check.store.has(base) ? undefined : removing(key);
+    check.add('index', key, `an entry of the index ${index.name} has no item`, table.name, fix);
   } else if (!indexKey(index, image.item, base)?.equals(key)) {
-    check.add('index', key, `an entry of the index ${index.name} disagrees with its item`, table.name);
+    check.add(
+      'index',
+      key,
+      `an entry of the index ${index.name} disagrees with its item`,
+      table.name,
+      removing(key),
+    );
   }
 }
+
+const removing = (key: Buffer) => (tx: Pick<Tx, 'remove'>) => tx.remove(key);
 
 export function checkExpiryEntry(check: Check, table: Table, key: Buffer): void {
   const image = attempt(() => readImage(check.store, ttlItemKey(key)));
   if (!table.ttl) {
-    check.add('ttl', key, 'a TTL entry of a table without TTL', table.name);
+    check.add('ttl', key, 'a TTL entry of a table without TTL', table.name, removing(key));
   } else if (!image) {
-    check.add('ttl', key, 'a TTL entry has no item', table.name);
+    const fix = check.store.has(ttlItemKey(key)) ? undefined : removing(key);
+    check.add('ttl', key, 'a TTL entry has no item', table.name, fix);
   } else if (expiryOf(image.item[table.ttl.attribute]) !== ttlSeconds(key)) {
-    check.add('ttl', key, 'a TTL entry disagrees with its item', table.name);
+    check.add('ttl', key, 'a TTL entry disagrees with its item', table.name, removing(key));
   }
 }
 

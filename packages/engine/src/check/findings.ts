@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { readSequence, type Size } from '../storage/committer.ts';
+import { readSequence, type Size, type Tx } from '../storage/committer.ts';
 import { readKnownIds } from './known-ids.ts';
 
 export type ProblemKind = 'page' | 'table' | 'item' | 'index' | 'ttl' | 'log' | 'token' | 'size';
@@ -18,6 +18,10 @@ export type Report = {
 
 // Every problem is counted, the first thousand are described: a badly damaged store can still be reported.
 const describedProblems = 1000;
+
+type Fix = (tx: Tx) => void;
+// More are put right by another pass.
+const mostFixes = 5000;
 
 export type Check = ReturnType<typeof beginCheck>;
 
@@ -38,6 +42,7 @@ export function beginCheck(context: Context) {
     if (report.problems.length < describedProblems) report.problems.push(problem);
   }
 
+  const fixes: Fix[] = [];
   return {
     context,
     store: context.store,
@@ -50,8 +55,12 @@ export function beginCheck(context: Context) {
     report,
     // The key of a page is its number in the file.
     addPage: (page: number, message: string): void => note({ kind: 'page', key: `${page}`, message }),
-    add: (kind: ProblemKind, key: Uint8Array, message: string, table?: string): void =>
-      note({ kind, key: Buffer.from(key).toString('hex'), message, ...(table && { table }) }),
+    // What follows from items that can be read is put right by `fix`.
+    add(kind: ProblemKind, key: Uint8Array, message: string, table?: string, fix?: Fix): void {
+      note({ kind, key: Buffer.from(key).toString('hex'), message, ...(table && { table }) });
+      if (fix && fixes.length < mostFixes) fixes.push(fix);
+    },
+    fixes,
   };
 }
 

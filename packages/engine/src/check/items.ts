@@ -7,6 +7,8 @@ import { itemSize } from '../values/size.ts';
 import { attempt, type Check } from './findings.ts';
 import { checkVectorsOf } from './vectors.ts';
 
+const noBytes = Buffer.alloc(0);
+
 // An item must be found under its own key, in every index whose keys it has, and in the TTL index.
 export function checkItem(check: Check, table: Table, key: Buffer, bytes: Buffer): void {
   const item = attempt(() => decodeItem(bytes));
@@ -40,13 +42,16 @@ function checkIndexed(
   // An index that is still being filled counts the entries it has.
   if (!found && index.status === 'CREATING') return;
   count(check, index.id, projectedSize(table, index, sized));
-  if (!found) check.add('index', key, `the item is missing from the index ${index.name}`, table.name);
+  if (found) return;
+  const message = `the item is missing from the index ${index.name}`;
+  check.add('index', key, message, table.name, tx => tx.put(entry, key));
 }
 
 function checkExpiry(check: Check, table: Table, attribute: string, key: Buffer, item: Item): void {
   const expiry = expiryOf(item[attribute]);
   if (expiry === undefined || check.store.has(ttlKey(table.id, expiry, key))) return;
-  check.add('ttl', key, 'the item is missing from the TTL index', table.name);
+  const entry = ttlKey(table.id, expiry, key);
+  check.add('ttl', key, 'the item is missing from the TTL index', table.name, tx => tx.put(entry, noBytes));
 }
 
 function count({ tally }: Check, id: number, bytes: number): void {

@@ -1,13 +1,15 @@
 import type { Context } from '../context.ts';
 import type { Index, Table } from '../storage/table.ts';
 import { listAllStreams } from '../streams/stream-lookup.ts';
+import { itemsOf, listBackups } from '../tables/backups.ts';
 import { listGarbage } from '../tables/removal.ts';
 
 // The tables, indexes and streams that the ids in keys belong to.
 export function readKnownIds(context: Context) {
   const tables = new Map<number, Table>();
   const indexes = new Map<number, { table: Table; index: Index }>();
-  for (const table of context.catalog.list()) {
+  for (const backup of listBackups(context.store)) tables.set(backup.id, itemsOf(backup));
+  for (const table of context.catalog.all()) {
     tables.set(table.id, table);
     for (const index of table.indexes) indexes.set(index.id, { table, index });
   }

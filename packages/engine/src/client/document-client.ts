@@ -62,11 +62,13 @@ function withDates<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withDates) as T;
   const out: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
-    const isTime = typeof member === 'number' && name.endsWith('DateTime');
+    const isTime = typeof member === 'number' && timeNames.test(name);
     setOwn(out, name, isTime ? new Date(member * 1000) : withDates(member));
   }
   return out as T;
 }
+
+const timeNames = /(DateTime|^(Start|End|Export)Time)$/;
 
 function operationOf(operation: string | undefined, command: string): Operation {
   if (operation === undefined || !(operation in validators)) {

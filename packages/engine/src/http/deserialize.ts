@@ -40,6 +40,9 @@ function read(shape: Shape, json: unknown, site: Site): unknown {
     case 'long':
       if (typeof json !== 'number') throw typeMismatch(shape, json, site);
       return readInteger(json, shape.kind);
+    case 'timestamp':
+      if (typeof json !== 'number' || !Number.isFinite(json)) throw typeMismatch(shape, json, site);
+      return json;
     case 'boolean':
       return readBoolean(shape, json, site);
     case 'refused':
@@ -154,7 +157,7 @@ function readValue(json: Json, depth: number): AttributeValue {
   return value as AttributeValue;
 }
 
-function readBinary(json: unknown): Uint8Array {
+export function readBinary(json: unknown): Uint8Array {
   if (typeof json !== 'string') throw typeMismatch({ kind: 'binary' }, json, 'field');
   if (json.length % 4 !== 0) {
     throw serializationError(

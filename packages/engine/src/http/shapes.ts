@@ -1,7 +1,22 @@
+import {
+  backupArnShape,
+  createBackupShape,
+  listBackupsShape,
+  restoreBackupShape,
+  restoreTimeShape,
+} from '../validation/backups.ts';
 import { batchGetItemShape } from '../validation/batch-get-item.ts';
 import { batchWriteItemShape } from '../validation/batch-write-item.ts';
 import { createTableShape } from '../validation/create-table.ts';
 import { deleteItemShape } from '../validation/delete-item.ts';
+import {
+  exportArnShape,
+  exportTableShape,
+  importArnShape,
+  importTableShape,
+  listExportsShape,
+  listImportsShape,
+} from '../validation/exports.ts';
 import { getItemShape } from '../validation/get-item.ts';
 import type { Operation } from '../validation/operations.ts';
 import { putItemShape } from '../validation/put-item.ts';
@@ -43,22 +58,11 @@ import { describeTimeToLiveShape, updateTimeToLiveShape } from '../validation/ti
 import { transactGetItemsShape } from '../validation/transact-get-items.ts';
 import { transactWriteItemsShape } from '../validation/transact-write-items.ts';
 import {
-  backupArnShape,
   bulkOperationShape,
-  createBackupShape,
-  exportArnShape,
-  exportTableShape,
   globalTableShape,
-  importArnShape,
-  importTableShape,
-  listBackupsShape,
   listBulkOperationsShape,
-  listExportsShape,
   listGlobalTablesShape,
-  listImportsShape,
   replicaScalingShape,
-  restoreBackupShape,
-  restoreTimeShape,
   startBulkPutItemsShape,
 } from '../validation/unsupported.ts';
 import { updateItemShape } from '../validation/update-item.ts';

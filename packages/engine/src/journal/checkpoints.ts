@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { firstUnarchived, historyFolder } from '../history/files.ts';
+import { behindBytes } from '../history/limits.ts';
 import { flushFile, flushFolder } from '../storage/disk.ts';
 import { makeFolder } from '../storage/file.ts';
 import { readFreedPages, readOldPages } from '../storage/freed-pages.ts';
@@ -166,13 +168,16 @@ export function createCheckpoints(store: Store, fileBytes: number) {
     return end;
   }
 
-  // Files before this one, unless a backup needs them.
+  // Files before this one, unless a backup or the history needs them.
   function recycle(file = Number.POSITIVE_INFINITY): JournalEnd {
     return store.exclusive(() => {
       const end = readEnd(store)!;
       const shipping = readShipping(store);
       const shipped = shipping ? firstUnshipped(journal, fileBytes, shipping, end) : end.file;
-      recycleFiles(journal, fileBytes, Math.min(file, shipped), end.file);
+      const archived = firstUnarchived(historyFolder(folder)) ?? end.file;
+      const isFarBehind = (end.file - archived) * fileBytes > behindBytes;
+      const needed = Math.min(file, shipped, isFarBehind ? end.file : archived);
+      recycleFiles(journal, fileBytes, needed, end.file);
       return end;
     });
   }

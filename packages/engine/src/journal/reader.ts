@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { journalFile, journalFolder } from './files.ts';
-import type { JournalCursor, JournalPosition } from './position.ts';
+import type { JournalCursor } from './position.ts';
 import { JournalDamage, readRecord, recordHead } from './records.ts';
 
 /** Some commits of a journal, as they are stored there. */
@@ -21,7 +21,7 @@ export type JournalChunk = {
 export async function readJournal(
   path: string,
   from: JournalCursor,
-  end: JournalPosition,
+  end: JournalCursor,
   mostBytes: number,
 ): Promise<JournalChunk | undefined> {
   if (from.history !== end.history) throw new JournalDamage('the journal was restarted');
@@ -66,7 +66,7 @@ function takeRecords(bytes: Buffer, from: JournalCursor): JournalChunk | { damag
 async function readBytes(
   path: string,
   cursor: JournalCursor,
-  end: JournalPosition,
+  end: JournalCursor,
   mostBytes: number,
 ): Promise<Buffer> {
   const file = await open(journalFile(journalFolder(path), cursor.file), 'r').catch(error => {

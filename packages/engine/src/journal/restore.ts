@@ -1,7 +1,7 @@
 import { readSequence, saveSequence } from '../storage/committer.ts';
 import { StoreError, storeExists } from '../storage/file.ts';
 import { metaKey } from '../storage/keys.ts';
-import { claimFormat, openStore, readMeta } from '../storage/store.ts';
+import { claimFormat, openStore, readMeta, type Store } from '../storage/store.ts';
 import { writePauseName } from '../storage/write-pause.ts';
 import { type JournalPosition, ownNames, snapshotPositionName } from './position.ts';
 import { JournalDamage, type Operation, readOperations, readRecord, recordHead } from './records.ts';
@@ -23,8 +23,11 @@ export type Restoring = {
   ): Promise<{ commit: number; at: number; isPast: boolean }>;
   /** Makes it an independent store without a history, and closes it. */
   finish(): Promise<void>;
+  /** The store as it is now, to be read. */
+  opened(): Promise<Pick<Store, 'get' | 'range'>>;
   /** Closes it as it is. */
   abandon(): Promise<void>;
+  path: string;
 };
 
 const bytesPerTransaction = 8 * 1024 * 1024;
@@ -34,7 +37,16 @@ const bytesPerTransaction = 8 * 1024 * 1024;
 const sequenceStep = 2 ** 32;
 
 // Facts that only the process that wrote them can use.
-const ownFacts = [...ownNames, snapshotPositionName, 'sweeper', 'claims/backup', writePauseName];
+const positionKey = metaKey(snapshotPositionName);
+const ownFacts = [
+  ...ownNames,
+  snapshotPositionName,
+  'sweeper',
+  'claims/backup',
+  'claims/history',
+  'claims/scrub',
+  writePauseName,
+];
 
 function headOf(records: Buffer, offset: number): { length: number; commit: number } {
   const length = records.length - offset < recordHead ? 0 : records.readUInt32BE(offset);
@@ -46,8 +58,13 @@ function* operationsOf(parts: readonly Buffer[]): Generator<Operation> {
   for (const bytes of parts) yield* readOperations(bytes);
 }
 
+type RestoreOptions = {
+  /** Which keys are wanted. By default all. */
+  wants?(key: Buffer): boolean;
+};
+
 /** Creates a new store in a folder that contains none. */
-export function restoreStore(path: string): Restoring {
+export function restoreStore(path: string, { wants }: RestoreOptions = {}): Restoring {
   if (storeExists(path)) throw new StoreError(`${path} already holds a store: choose another folder`);
   const store = openStore(path);
   let end: { commit: number; at: number; chain: number } | undefined;
@@ -69,8 +86,10 @@ export function restoreStore(path: string): Restoring {
       await store.commit(() => {
         do {
           const { key, value } = next.value as Operation;
-          if (value) store.put(key, value);
-          else store.remove(key);
+          if (!wants || wants(key) || key.equals(positionKey)) {
+            if (value) store.put(key, value);
+            else store.remove(key);
+          }
           next = operations.next();
         } while (!next.done && store.hasRoom());
       });
@@ -121,6 +140,12 @@ export function restoreStore(path: string): Restoring {
       });
       await store.close();
     },
+    async opened() {
+      await flush();
+      store.refresh();
+      return store;
+    },
     abandon: () => store.close(),
+    path,
   };
 }

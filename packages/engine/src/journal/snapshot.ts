@@ -25,6 +25,11 @@ const positionKey = metaKey(snapshotPositionName);
 export function takeSnapshot(store: Store): Snapshot {
   store.refresh();
   const from = readPosition(store);
+  return { from, read: readPieces(store, from) };
+}
+
+/** The pieces alone, with the position of the journal at which the reading began. */
+export function readPieces(store: Store, from: object | undefined): Snapshot['read'] {
   const builder = createRecordBuilder();
   let start: Buffer | undefined = Buffer.from([0]);
   let isFirst = true;
@@ -49,5 +54,5 @@ export function takeSnapshot(store: Store): Snapshot {
     return last && { operations: Buffer.from(builder.operations()), entries };
   }
 
-  return { from, read };
+  return read;
 }

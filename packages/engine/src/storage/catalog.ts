@@ -16,6 +16,7 @@ export function createCatalog(store: Store) {
   let version = -1;
   let tables = new Map<string, Table>();
   let byText = new Map<string, Table>(); // as stored: a table that did not change is not parsed again
+  let creating = new Map<string, Table>();
   let byId = new Map<number, Table>();
   let changes = 0; // of this process
 
@@ -26,7 +27,9 @@ export function createCatalog(store: Store) {
     for (const { value: text } of store.range(prefixRange(Buffer.from([space.table])), decodeText))
       next.set(text, byText.get(text) ?? (parseText(text) as Table));
     byText = next;
-    tables = new Map([...next.values()].map(table => [table.name, table]));
+    const named = (list: Table[]) => new Map(list.map(table => [table.name, table]));
+    tables = named([...next.values()].filter(table => !table.isCreating));
+    creating = named([...next.values()].filter(table => table.isCreating));
     byId = new Map([...next.values()].map(table => [table.id, table]));
     version = current;
   }
@@ -47,6 +50,13 @@ export function createCatalog(store: Store) {
     refresh();
     return byId.get(id);
   }
+
+  // Also one that is being created.
+  function findAny(name: string): Table | undefined {
+    return find(name) ?? creating.get(name);
+  }
+
+  const all = (): Table[] => [...list(), ...creating.values()];
 
   function list(): Table[] {
     refresh();
@@ -84,9 +94,11 @@ export function createCatalog(store: Store) {
 
   return {
     find,
+    findAny,
     get,
     findById,
     list,
+    all,
     save,
     drop,
     forget,

@@ -2,6 +2,7 @@ import { itemDamaged } from '../errors.ts';
 import { type AttributeValue, type Item, newItem } from '../values/attribute-value.ts';
 import { type NativeItem, nativeNumber, plainBytes, setOwn } from '../values/marshal.ts';
 import { checksum } from './checksum.ts';
+import { wordSum } from './word-sum.ts';
 
 // A stored item: one byte of flags, its DynamoDB size, a checksum, then JSON. Values that JSON can express are stored as
 // JSON, so that an ordinary item is read back with a single JSON.parse; other values have a tag, an object with one
@@ -11,7 +12,8 @@ import { checksum } from './checksum.ts';
 
 const tagged = 1; // some value carries a tag
 const ascii = 2; // every byte is one character, which V8 reads faster
-const checked = 4; // a checksum follows the size
+const checkedByCrc = 4; // a checksum follows the size, as the first stores of format 3 have it
+const checked = 8; // a checksum follows the size
 const sumAt = 5;
 const headerBytes = 9;
 
@@ -36,8 +38,9 @@ export function encodeText(text: string, size: number, hasTags: boolean, knownAs
 }
 
 // The checksum of the text begins with a number of the size and the flags. The factor is odd: no two sizes have the same.
-const sumOf = (bytes: Buffer, end: number): number =>
-  checksum(bytes, headerBytes, end, Math.imul(bytes.readUInt32LE(1), 0x9e3779b1) ^ bytes[0]!);
+const sumOf = (bytes: Buffer, end: number): number => wordSum(bytes, headerBytes, end, seedOf(bytes));
+const crcOf = (bytes: Buffer, end: number): number => checksum(bytes, headerBytes, end, seedOf(bytes));
+const seedOf = (bytes: Buffer): number => Math.imul(bytes.readUInt32LE(1), 0x9e3779b1) ^ bytes[0]!;
 
 function storedMap(map: Item, state: { tagged: boolean }): StoredMap {
   const out = newItem() as unknown as StoredMap;
@@ -93,8 +96,9 @@ export const decodeSizeAt = (bytes: Buffer, start: number): number => bytes.read
 // Throws if the bytes are not as they were written.
 function textOf(bytes: Buffer, end: number): string {
   const flags = bytes[0]!;
-  if (flags & checked) {
-    if (end < headerBytes || bytes.readUInt32LE(sumAt) !== sumOf(bytes, end)) throw itemDamaged();
+  if (flags & (checked | checkedByCrc)) {
+    const sum = flags & checked ? sumOf : crcOf;
+    if (end < headerBytes || bytes.readUInt32LE(sumAt) !== sum(bytes, end)) throw itemDamaged();
     return bytes.toString(flags & ascii ? 'latin1' : 'utf8', headerBytes, end);
   }
   return bytes.toString(flags & ascii ? 'latin1' : 'utf8', sumAt, end);

@@ -54,6 +54,8 @@ const sequenceKey = metaKey('sequence');
 const decodeSequence = (bytes: Buffer): number => bytes.readDoubleBE(0);
 const decodeSizes = (bytes: Buffer): Size => ({ items: bytes.readDoubleBE(0), bytes: bytes.readDoubleBE(8) });
 
+export const encodeSizes = ({ items, bytes }: Size): Buffer => doubles(items, bytes);
+
 export const readSize = (store: Store, id: number): Size =>
   store.get(sizeKey(id), decodeSizes) ?? { items: 0, bytes: 0 };
 

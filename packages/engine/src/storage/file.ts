@@ -1,15 +1,19 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readMetaPages } from './meta-page.ts';
-import { findPageDamage, type PageDamage } from './page-check.ts';
+import { checkPages as checkPagesOf, findPageDamage, type KeySpan, type PageDamage } from './page-check.ts';
 
 /** A store that cannot be opened or restored, with the reason: it is damaged, cut short, or not a store. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
+/** The file of a store is not as it was written. */
+export class StoreDamage extends StoreError {}
+
 export const storeFile = (folder: string): string => join(folder, 'stak.mdb');
 
+/** Whether a folder has a store. */
 export const storeExists = (folder: string): boolean => existsSync(storeFile(folder));
 
 // A store, and a copy of it, is private to its owner.
@@ -36,13 +40,12 @@ export function makeFolder(folder: string): void {
 const leafPagesAtOpen = 2048;
 const namedPages = 3;
 
-function refuseDamage(file: string, damage: PageDamage[]): void {
-  if (damage.length === 0) return;
+/** Undefined if there is none. */
+export function describeDamage(file: string, damage: PageDamage[]): string | undefined {
+  if (damage.length === 0) return undefined;
   const named = damage.slice(0, namedPages).map(({ page, message }) => `page ${page}: ${message}`);
   const more = damage.length > namedPages ? `; and ${damage.length - namedPages} more` : '';
-  throw new StoreError(
-    `${file} is damaged (${named.join('; ')}${more}): the disk or another program has changed it. Restore a backup`,
-  );
+  return `${file} is damaged (${named.join('; ')}${more}): the disk or another program has changed it. Restore a backup`;
 }
 
 /** What is wrong with the pages of a store's file. One in memory has no name by which it could be opened. */
@@ -57,20 +60,25 @@ export function checkPages(path: string): PageDamage[] {
 }
 
 // LMDB maps any file it is given and trusts it, so a file that is not a store, or incomplete, must be detected before.
-export function checkStoreFile(folder: string): void {
-  if (!storeExists(folder)) return;
+// Returns the keys whose pages were not read: see `page-guard.ts`.
+export function checkStoreFile(folder: string, mostLeafPages = leafPagesAtOpen): KeySpan[] {
+  if (!storeExists(folder)) return [];
   const file = openFile(folder);
   try {
     // LMDB has created the file and was stopped before it wrote anything.
-    if (fstatSync(file).size === 0) return;
+    if (fstatSync(file).size === 0) return [];
     const pages = readMetaPages(file);
-    if (!pages) throw new StoreError(`${storeFile(folder)} is not a Stak store, or its beginning is damaged`);
+    if (!pages)
+      throw new StoreDamage(`${storeFile(folder)} is not a Stak store, or its beginning is damaged`);
     // Read last: another process may be extending the file.
     const { size } = fstatSync(file);
     if (pages.every(({ lastPage, pageSize }) => lastPage * pageSize >= size)) {
-      throw new StoreError(`${storeFile(folder)} is cut short: restore a backup`);
+      throw new StoreDamage(`${storeFile(folder)} is cut short: restore a backup`);
     }
-    refuseDamage(storeFile(folder), findPageDamage(file, { mostLeafPages: leafPagesAtOpen }));
+    const { damage, unread } = checkPagesOf(file, { mostLeafPages });
+    const message = describeDamage(storeFile(folder), damage);
+    if (message) throw new StoreDamage(message);
+    return unread;
   } finally {
     closeSync(file);
   }

@@ -23,6 +23,9 @@ export type PageCheckOptions = {
   mostLeafPages: number;
 };
 
+/** Keys from `low` on and before `high`; without them, from the first one on, or to the last one. */
+export type KeySpan = { low: Buffer | undefined; high: Buffer | undefined };
+
 type Tree = {
   name: string;
   flags: number;
@@ -65,9 +68,32 @@ function readTree(meta: Buffer, at: number, name: string): Tree {
  * describes the state: if that is as it was, so was everything that was read.
  */
 export function findPageDamage(handle: number, options: PageCheckOptions): PageDamage[] {
+  return checkPages(handle, options).damage;
+}
+
+/** The same, and the keys whose pages were not read, some hundred pages together. */
+export function checkPages(
+  handle: number,
+  options: PageCheckOptions,
+): { damage: PageDamage[]; unread: KeySpan[] } {
+  let unread: KeySpan[] = [];
+  const damage = attemptCheck(handle, metas => {
+    unread = [];
+    return checkState(handle, metas, options, unread);
+  });
+  return { damage, unread };
+}
+
+/** What is wrong with the pages that hold these keys. Those above them were verified before. */
+export const findSpanDamage = (handle: number, span: KeySpan): PageDamage[] =>
+  attemptCheck(handle, metas => checkSpan(handle, metas, span));
+
+type Metas = [MetaPage, MetaPage];
+
+function attemptCheck(handle: number, check: (metas: Metas) => PageDamage[]): PageDamage[] {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const metas = readMetaPages(handle);
-    const damage = metas ? checkState(handle, metas, options) : [notDescribed];
+    const damage = metas ? check(metas) : [notDescribed];
     if (damage.length === 0) return [];
     if (metas && isUnchanged(metas, readMetaPages(handle))) return damage;
     if (!metas && !readMetaPages(handle)) return damage;
@@ -84,10 +110,23 @@ function isUnchanged(before: [MetaPage, MetaPage], now: [MetaPage, MetaPage] | u
   return now?.[page].bytes.equals(before[page].bytes) ?? false;
 }
 
-function checkState(handle: number, metas: [MetaPage, MetaPage], options: PageCheckOptions): PageDamage[] {
+function checkSpan(handle: number, metas: Metas, span: KeySpan): PageDamage[] {
+  const damage: PageDamage[] = [];
+  const options = { mostLeafPages: Number.POSITIVE_INFINITY, span, unread: [] };
+  const { checkTree } = createWalk(handle, metas, damage, options);
+  checkTree(readTree(metas[newest(metas)].bytes, mainTreeAt, 'the store'), false);
+  return damage;
+}
+
+function checkState(
+  handle: number,
+  metas: Metas,
+  options: PageCheckOptions,
+  unread: KeySpan[],
+): PageDamage[] {
   const damage: PageDamage[] = [];
   try {
-    const walk = createWalk(handle, metas, damage, options);
+    const walk = createWalk(handle, metas, damage, { ...options, unread });
     checkMetas(metas);
     checkLength(metas, fstatSync(handle).size);
     walk.checkTree(readTree(metas[newest(metas)].bytes, freeTreeAt, 'the list of free pages'), true);
@@ -128,19 +167,19 @@ const unwrittenPages = 0x10000;
 
 function createWalk(
   handle: number,
-  metas: [MetaPage, MetaPage],
+  metas: Metas,
   damage: PageDamage[],
-  { mostLeafPages }: PageCheckOptions,
+  { mostLeafPages, span, unread }: PageCheckOptions & { span?: KeySpan; unread: KeySpan[] },
 ) {
   const { pageSize, lastPage, txn } = metas[newest(metas)];
   const pageCount = Math.min(lastPage + 1, Math.ceil(fstatSync(handle).size / pageSize));
-  const used = new Uint8Array(Math.ceil(pageCount / 8));
+  const used = span ? undefined : new Uint8Array(Math.ceil(pageCount / 8));
   const buffers: Buffer[] = []; // one for each level: the keys of a parent are needed for its children
   const room = pageSize - head.bytes;
 
   function claim(page: number, count = 1): void {
     if (page < firstPage || page + count > pageCount) throw new Damage(page, 'the page is outside the file');
-    for (let n = page; n < page + count; n++) {
+    for (let n = page; used && n < page + count; n++) {
       const bit = 1 << (n % 8);
       if (used[n >> 3]! & bit) throw new Damage(n, 'the page is used twice');
       used[n >> 3]! |= bit;
@@ -165,7 +204,7 @@ function createWalk(
     if (tree.root < 0 !== (tree.depth === 0)) throw new Damage(meta, `the root of ${tree.name} is missing`);
     if (tree.root >= 0) attempt(() => visit(tree.root, 1, undefined, undefined));
     const isWhole = leafPages === counts.leafPages;
-    if (damage.length > before) return;
+    if (damage.length > before || span) return;
     for (const name of ['branchPages', 'leafPages', 'overflowPages', 'entries'] as const)
       if (counts[name] !== tree[name] && (isWhole || name === 'branchPages' || name === 'leafPages'))
         damage.push({
@@ -202,8 +241,12 @@ function createWalk(
         const child = bytes.readUInt32LE(at) + bytes.readUInt16LE(at + node.flags) * 2 ** 32;
         const next = nodes[n + 1];
         const from = n === 0 ? low : keyOf(bytes, at);
-        attempt(() => visit(child, level + 1, from, next === undefined ? high : keyOf(bytes, next)));
+        const until = next === undefined ? high : keyOf(bytes, next);
+        if (!span || overlaps(span, from, until)) attempt(() => visit(child, level + 1, from, until));
       }
+      const hasUnread = level === tree.depth - 1 && leafPages < counts.leafPages;
+      if (hasUnread && !isFreeList)
+        unread.push({ low: low && Buffer.from(low), high: high && Buffer.from(high) });
     }
 
     function checkValue(page: number, bytes: Buffer, at: number): void {
@@ -281,6 +324,9 @@ function createWalk(
 
   return { checkTree };
 }
+
+const overlaps = ({ low, high }: KeySpan, from: Buffer | undefined, until: Buffer | undefined): boolean =>
+  (!high || !from || Buffer.compare(from, high) < 0) && (!low || !until || Buffer.compare(low, until) < 0);
 
 const integerKeys = 0x08; // in the lower byte; the upper one is how LMDB has opened the file
 const largeBytes = 24; // where the pages of a large value are, in place of the value

@@ -1,14 +1,16 @@
 import type { EventEmitter } from 'node:events';
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Database, open, type RootDatabase } from 'lmdb';
-import { ItemDamage, storeFull } from '../errors.ts';
+import { open } from 'lmdb';
+import { storeFull } from '../errors.ts';
 import { checksum } from './checksum.ts';
-import { isWholeItem } from './codec.ts';
 import { freeBytes, freeSpace, keepToOwner, makeLockFile, syncFolder, writeWhole } from './disk.ts';
 import { checkStoreFile, makeFolder, StoreError, storeFile } from './file.ts';
 import { type KeyRange, metaKey } from './keys.ts';
 import { leaveNoName, memoryFile } from './memory.ts';
+import type { KeySpan } from './page-check.ts';
+import { createPageGuard, type PageGuard } from './page-guard.ts';
+import { type Db, type Encoder, nothing, openReads } from './reads.ts';
 
 // LMDB, as the engine uses it: one ordered space of binary keys, one writer at a time, many readers. A write
 // transaction runs on this thread. By default it is on the disk when it ends; with `flush: false` it is only in the
@@ -26,8 +28,6 @@ export type RangeOptions = KeyRange & { reverse?: boolean };
 export type Store = ReturnType<typeof openStore>;
 
 export const copyBytes: Decode<Buffer> = (bytes, end) => Buffer.from(bytes.subarray(0, end));
-// For callers that need only the key.
-const nothing: Decode<true> = () => true;
 
 // LMDB's flags of a transaction: one that can be rolled back, and one that is not flushed as well.
 const flushedTransaction = 0x3;
@@ -44,11 +44,24 @@ const spareBytes = 512 * 1024; // the upper branches, and the list of free pages
 
 const fileOf = (path: string): string => storeFile(resolve(path));
 
-export function openStore(path: string) {
+type StoreOptions = { pagesVerifiedAtOpen?: number | undefined };
+
+export function openStore(path: string, { pagesVerifiedAtOpen }: StoreOptions = {}) {
   const inMemory = path === ':memory:';
   const file = inMemory ? memoryFile() : fileOf(path);
   const folder = dirname(file);
-  const { db, get, range, each } = openReads(encoder => openDatabase(file, inMemory, encoder));
+  let guard: PageGuard | undefined;
+  const { db, get, range, each } = openReads(
+    encoder => {
+      const opened = openDatabase(file, inMemory, encoder, pagesVerifiedAtOpen);
+      const done = () => {
+        guard = undefined;
+      };
+      if (opened.unread.length > 0) guard = createPageGuard(file, opened.unread, done);
+      return opened.db;
+    },
+    () => guard,
+  );
   let changedBytes = 0; // by the current transaction, at most
   let roomBytes = 0; // for it
   const transact = createTransactions(db, file);
@@ -87,6 +100,16 @@ export function openStore(path: string) {
       db.resetReadTxn();
       return () => transaction.done();
     },
+    // Reads of the newest commit, as it is now, until it is released.
+    openSnapshot(): { range: typeof range; release(): void } {
+      db.resetReadTxn();
+      const transaction = db.useReadTransaction();
+      db.resetReadTxn();
+      return {
+        range: (options, as) => range(options, as, transaction),
+        release: () => transaction.done(),
+      };
+    },
     // Whether reads may have seen another state since this was last asked.
     hasNewSnapshot(): boolean {
       const isNew = isNewSnapshot;
@@ -98,12 +121,17 @@ export function openStore(path: string) {
     hasRoom: () => changedBytes <= roomBytes / 2,
     has: (key: Buffer) => get(key, nothing) !== undefined,
     keys: (options: RangeOptions) => range(options, nothing),
-    count: ({ start, end }: KeyRange): number => db.getKeysCount({ start, end }),
+    count: (keys: KeyRange): number => {
+      const parts = guard ? [...guard.partsOf(keys)] : [keys];
+      return parts.reduce((sum, { start, end }) => sum + db.getKeysCount({ start, end }), 0);
+    },
     put(key: Buffer, value: Buffer): void {
+      guard?.beforeWrite(key);
       changedBytes += bytesPerChange + value.length;
       void db.put(key, value);
     },
     remove(key: Buffer): void {
+      guard?.beforeWrite(key);
       changedBytes += bytesPerChange;
       void db.remove(key);
     },
@@ -111,7 +139,12 @@ export function openStore(path: string) {
     txnId: (): number => (db as unknown as { getWriteTxnId(): number }).getWriteTxnId(),
     // The next read starts from the newest commit, including those of other processes.
     refresh: () => db.resetReadTxn(),
-    backup: (to: string) => writeWhole(storeFile(to), draft => db.backup(draft, true)),
+    // Verifies some pages that were not read when the store was opened. False if there are none left.
+    verifyPages: (): boolean => guard?.step() ?? false,
+    async backup(to: string): Promise<void> {
+      while (guard?.step()) await new Promise(setImmediate);
+      await writeWhole(storeFile(to), draft => db.backup(draft, true));
+    },
     stats: () => db.getStats() as LmdbStats,
     pageSize,
     pagesWritten: (): number =>
@@ -124,86 +157,12 @@ export function openStore(path: string) {
         .split('\n')
         .some(line => /^ *\d+ /.test(line) && Number.parseInt(line, 10) !== process.pid),
     clearDeadReaders: () => db.readerCheck(),
-    close: () => db.close(),
+    close(): Promise<void> {
+      guard?.close();
+      guard = undefined;
+      return db.close();
+    },
   };
-}
-
-// Opens the file and reads from it, each value with the decoder of its caller.
-function openReads(openWith: (encoder: Encoder) => Db) {
-  // The decoder of the current read. Reads are synchronous, so one slot is enough, and values are decoded from LMDB's
-  // shared buffer without being copied first.
-  let decode: Decode<unknown> = nothing;
-  const db = openWith({
-    encode: (value: Buffer) => value,
-    decode: (bytes: Buffer, end?: unknown) => decode(bytes, typeof end === 'number' ? end : bytes.length),
-  });
-
-  // LMDB copies the key of every entry it passes through this method.
-  let wantsKeys = true;
-  const ranges = db as unknown as {
-    readKey(bytes: Uint8Array, start: number, end: number): Buffer | undefined;
-  };
-  const { readKey } = ranges;
-  ranges.readKey = (bytes, start, end) => (wantsKeys ? readKey(bytes, start, end) : undefined);
-
-  function get<T>(key: Buffer, as: Decode<T>): T | undefined {
-    decode = as;
-    try {
-      return db.get(key) as T | undefined;
-    } catch (error) {
-      throw error instanceof ItemDamage ? new ItemDamage(key) : error;
-    }
-  }
-
-  const iterate = ({ start, end, reverse }: RangeOptions) =>
-    db
-      .getRange(
-        reverse
-          ? { start: end, end: start, reverse: true, exclusiveStart: true, inclusiveEnd: true }
-          : { start, end },
-      )
-      [Symbol.iterator]();
-
-  // Iterators are used within one turn of the event loop: callers finish them or break.
-  function* range<T>(options: RangeOptions, as: Decode<T>): Generator<Entry<T>> {
-    const entries = iterate(options);
-    try {
-      while (true) {
-        decode = as;
-        const next = entries.next();
-        if (next.done) return;
-        yield next.value as Entry<T>;
-      }
-    } finally {
-      entries.return?.();
-    }
-  }
-
-  // The same without a generator and without the keys, for Query and Scan: continues while `visit` returns true.
-  function each<T>(options: RangeOptions, as: Decode<T>, visit: (value: T) => boolean): void {
-    wantsKeys = false;
-    const entries = iterate(options);
-    try {
-      while (true) {
-        decode = as;
-        const next = entries.next();
-        if (next.done || !visit(next.value.value as T)) return;
-      }
-    } catch (error) {
-      wantsKeys = true;
-      throw error instanceof ItemDamage && !error.key ? new ItemDamage(firstDamaged(options)) : error;
-    } finally {
-      wantsKeys = true;
-      entries.return?.();
-    }
-  }
-
-  function firstDamaged(options: RangeOptions): Buffer | undefined {
-    for (const { key, value: isWhole } of range(options, isWholeItem)) if (!isWhole) return key;
-    return undefined;
-  }
-
-  return { db, get, range, each };
 }
 
 function createTransactions(db: Db, file: string): (work: () => void, flush: boolean) => void {
@@ -255,15 +214,17 @@ export type LmdbStats = {
 
 type TreeStats = { treeBranchPageCount: number; treeLeafPageCount: number; overflowPages: number };
 
-type Encoder = { encode(value: Buffer): Buffer; decode(bytes: Buffer, end?: unknown): unknown };
-
-type Db = RootDatabase<unknown, Buffer> & Database;
-
-function openDatabase(file: string, inMemory: boolean, encoder: Encoder): Db {
+function openDatabase(
+  file: string,
+  inMemory: boolean,
+  encoder: Encoder,
+  pagesVerifiedAtOpen: number | undefined,
+): { db: Db; unread: KeySpan[] } {
   const folder = dirname(file);
+  let unread: KeySpan[] = [];
   if (!inMemory) {
     makeFolder(folder);
-    checkStoreFile(folder);
+    unread = checkStoreFile(folder, pagesVerifiedAtOpen);
     makeLockFile(folder);
     keepToOwner(folder);
   }
@@ -285,7 +246,7 @@ function openDatabase(file: string, inMemory: boolean, encoder: Encoder): Db {
     } as never);
     if (inMemory) leaveNoName(file);
     else syncFolder(folder);
-    return db as Db;
+    return { db: db as Db, unread };
   } catch (error) {
     const location = inMemory ? 'memory' : folder;
     throw new StoreError(`cannot open the store in ${location}: ${(error as Error).message}`);

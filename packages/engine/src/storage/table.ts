@@ -74,6 +74,9 @@ export type ResourcePolicy = { text: string; revision: string };
 export type Insights = { enabled: boolean; mode: string; changedAt: number };
 export type KinesisDestination = { arn: string; precision?: string };
 
+// Where a table comes from: a backup, or another table as it was at a moment.
+export type RestoredFrom = { backupArn?: string; tableArn: string; tableId: number; at: number };
+
 export type Table = {
   id: number;
   uuid: string;
@@ -96,6 +99,10 @@ export type Table = {
   streams: Stream[];
   tags: Record<string, string>;
   recovery?: { since: number; days: number };
+  // It gets the items it begins with, and is neither read nor written before.
+  isCreating?: true;
+  restoredFrom?: RestoredFrom;
+  importedBy?: string; // the key of the import's record
   // By resource: `table`, or `stream/` and its label.
   policies?: Record<string, ResourcePolicy>;
   // By index; the table's own has an empty name.

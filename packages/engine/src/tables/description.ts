@@ -6,6 +6,7 @@ import {
   type Index,
   type KeyAttribute,
   type KeySchema,
+  type RestoredFrom,
   rangeAttributes,
   type StreamViewType,
   searchAttributes,
@@ -24,7 +25,11 @@ export type TableDescription = ReturnType<typeof describe>;
 
 const dayMs = 24 * 60 * 60_000;
 
-export function describe(context: Context, table: Table, status: TableStatus = 'ACTIVE') {
+export function describe(
+  context: Context,
+  table: Table,
+  status: TableStatus = table.isCreating ? 'CREATING' : 'ACTIVE',
+) {
   const { items, bytes } = readSize(context.store, table.id);
   const locals = table.indexes.filter(index => index.kind === 'local');
   // DynamoDB omits them from the response of DeleteTable.
@@ -65,8 +70,16 @@ export function describe(context: Context, table: Table, status: TableStatus = '
       DisassociationProtectionEnabled: table.disassociationProtection,
     }),
     ...(table.warm && { WarmThroughput: describeWarm(table, table) }),
+    ...(table.restoredFrom && { RestoreSummary: describeRestore(table, table.restoredFrom) }),
   };
 }
+
+const describeRestore = ({ isCreating }: Table, { backupArn, tableArn: source, at }: RestoredFrom) => ({
+  ...(backupArn !== undefined && { SourceBackupArn: backupArn }),
+  SourceTableArn: source,
+  RestoreDateTime: at / 1000,
+  RestoreInProgress: isCreating === true,
+});
 
 function attributeDefinitions(table: Table) {
   const types = new Map<string, KeyAttribute['type']>();

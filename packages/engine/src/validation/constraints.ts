@@ -60,6 +60,9 @@ function check(shape: Shape, value: unknown, parent: string, label: string, erro
       if (!Number.isInteger(value)) throw typeMismatch(shape, value, 'field');
       checkRange(shape, value as number, parent, label, errors);
       return;
+    case 'timestamp':
+      if (!isTime(value)) throw typeMismatch(shape, value, 'field');
+      return;
     case 'boolean':
       if (typeof value !== 'boolean') throw typeMismatch(shape, value, 'field');
       return;
@@ -108,6 +111,7 @@ function checkElement(
 
 const elementName = (shape: Shape): string | undefined =>
   shape.kind === 'structure' ? shape.name : undefined;
+const isTime = (value: unknown): boolean => Number.isFinite(value instanceof Date ? value.getTime() : value);
 const isRecord = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
 const isPlainString = (shape: Shape): boolean =>
   shape.kind === 'string' &&

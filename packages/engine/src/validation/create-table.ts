@@ -20,13 +20,13 @@ import { checkTags, tag } from './tags.ts';
 import { checkVectorIndexes, onDemandOnly, vectorIndexes } from './vector-indexes.ts';
 import { checkNewWarmThroughput } from './warm-throughput.ts';
 
-const localIndex = structure('LocalSecondaryIndex', {
+export const localIndex = structure('LocalSecondaryIndex', {
   IndexName: tableMembers.indexName,
   KeySchema: tableMembers.keySchema,
   Projection: tableMembers.projection,
 });
 
-const globalIndex = structure('GlobalSecondaryIndex', {
+export const globalIndex = structure('GlobalSecondaryIndex', {
   IndexName: tableMembers.indexName,
   KeySchema: tableMembers.globalKeySchema,
   Projection: tableMembers.projection,

@@ -1,7 +1,22 @@
+import {
+  validateBackupArn,
+  validateCreateBackup,
+  validateListBackups,
+  validateRestoreBackup,
+  validateRestoreTime,
+} from './backups.ts';
 import { validateBatchGetItem } from './batch-get-item.ts';
 import { validateBatchWriteItem } from './batch-write-item.ts';
 import { validateCreateTable } from './create-table.ts';
 import { validateDeleteItem } from './delete-item.ts';
+import {
+  validateExportArn,
+  validateExportTable,
+  validateImportArn,
+  validateImportTable,
+  validateListExports,
+  validateListImports,
+} from './exports.ts';
 import { validateGetItem } from './get-item.ts';
 import { validatePutItem } from './put-item.ts';
 import { validateQuery } from './query.ts';
@@ -35,22 +50,11 @@ import { validateDescribeTimeToLive, validateUpdateTimeToLive } from './time-to-
 import { validateTransactGetItems } from './transact-get-items.ts';
 import { validateTransactWriteItems } from './transact-write-items.ts';
 import {
-  validateBackupArn,
   validateBulkOperation,
-  validateCreateBackup,
-  validateExportArn,
-  validateExportTable,
   validateGlobalTable,
-  validateImportArn,
-  validateImportTable,
-  validateListBackups,
   validateListBulkOperations,
-  validateListExports,
   validateListGlobalTables,
-  validateListImports,
   validateReplicaScaling,
-  validateRestoreBackup,
-  validateRestoreTime,
   validateStartBulkPutItems,
 } from './unsupported.ts';
 import { validateUpdateItem } from './update-item.ts';

@@ -54,6 +54,8 @@ function soundOf(shape: Shape): fc.Arbitrary<unknown> {
     case 'integer':
     case 'long':
       return fc.integer({ min: -1, max: 5 });
+    case 'timestamp':
+      return fc.double({ min: 0, max: 4e9, noNaN: true });
     case 'boolean':
       return fc.boolean();
     case 'refused':

@@ -13,6 +13,8 @@ export type StringShape<T extends string = string> = Presence & {
   pattern?: RegExp;
 };
 export type NumberShape = Presence & { kind: 'integer' | 'long'; min?: number; max?: number };
+// Seconds since the epoch, with a fraction; callers in the same process may pass a Date.
+export type TimestampShape = Presence & { kind: 'timestamp' };
 export type BooleanShape = Presence & { kind: 'boolean' };
 // One attribute value, and a map of them. Constraints stop here: attribute-values.ts checks what is inside.
 export type ValueShape = Presence & { kind: 'value' };
@@ -40,6 +42,7 @@ type Member = { name: string; label: string; shape: Shape };
 export type Shape =
   | StringShape
   | NumberShape
+  | TimestampShape
   | BooleanShape
   | ValueShape
   | AttributesShape
@@ -58,6 +61,7 @@ export const oneOf = <const T extends readonly string[]>(...values: T): StringSh
 });
 export const integer = (min?: number, max?: number): NumberShape => ({ kind: 'integer', min, max });
 export const long = (min?: number): NumberShape => ({ kind: 'long', min });
+export const timestamp: TimestampShape = { kind: 'timestamp' };
 export const boolean: BooleanShape = { kind: 'boolean' };
 export const refused = (reason: string): RefusedShape => ({ kind: 'refused', reason });
 export const value: ValueShape = { kind: 'value' };
@@ -86,21 +90,23 @@ export type TypeOf<S, Value = AttributeValue, Attributes = Item> =
     ? T
     : S extends NumberShape
       ? number
-      : S extends BooleanShape
-        ? boolean
-        : S extends ValueShape
-          ? Value
-          : S extends AttributesShape
-            ? Attributes
-            : S extends RefusedShape
-              ? undefined
-              : S extends { kind: 'list'; of: infer E }
-                ? TypeOf<E, Value, Attributes>[]
-                : S extends { kind: 'map'; of: infer E }
-                  ? { [name: string]: TypeOf<E, Value, Attributes> }
-                  : S extends { kind: 'structure'; members: infer M }
-                    ? InputOf<M, Value, Attributes>
-                    : never;
+      : S extends TimestampShape
+        ? number | Date
+        : S extends BooleanShape
+          ? boolean
+          : S extends ValueShape
+            ? Value
+            : S extends AttributesShape
+              ? Attributes
+              : S extends RefusedShape
+                ? undefined
+                : S extends { kind: 'list'; of: infer E }
+                  ? TypeOf<E, Value, Attributes>[]
+                  : S extends { kind: 'map'; of: infer E }
+                    ? { [name: string]: TypeOf<E, Value, Attributes> }
+                    : S extends { kind: 'structure'; members: infer M }
+                      ? InputOf<M, Value, Attributes>
+                      : never;
 
 type RequiredNames<M> = { [K in keyof M]: M[K] extends { required: true } ? K : never }[keyof M];
 type InputOf<M, Value, Attributes> = {

@@ -48,7 +48,13 @@ function otherFound(shape: Expected, found: unknown, site: Site): string {
 }
 
 // Whatever a refused member is, it is not looked at.
-const scalarNames = { string: 'String', integer: 'Integer', long: 'Long', refused: 'String' };
+const scalarNames = {
+  string: 'String',
+  integer: 'Integer',
+  long: 'Long',
+  timestamp: 'Date',
+  refused: 'String',
+};
 
 function tokenName(found: unknown): string {
   if (typeof found === 'boolean') return found ? 'TRUE_VALUE' : 'FALSE_VALUE';

@@ -52,6 +52,9 @@ export async function createNotes(path: string): Promise<void> {
   const long = { ...noteOf(150), text: 'x'.repeat(100_000) };
   await Promise.all([engine.client.put({ TableName, Item: long }), put(engine, 150)]);
   await engine.client.delete({ TableName, Key: keyOf(150) });
+  await engine.history!.maintain(new AbortController().signal);
+  // After the snapshot: in the journal alone.
+  for (const n of numbers.slice(0, 10)) await put(engine, n);
   await engine.close();
 }
 

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { observeFlushes } from '../../src/storage/disk.ts';
 import type { Random } from '../crash/random.ts';
@@ -32,6 +32,7 @@ function identify(path: string): string {
 
 function namesIn(folder: string): Names {
   const names: Names = new Map();
+  if (!existsSync(folder)) return names;
   for (const name of readdirSync(folder).filter(isKept)) names.set(name, identify(join(folder, name)));
   return names;
 }
@@ -46,7 +47,7 @@ function readIfThere(path: string): Buffer {
 
 /** Records the flushes in a store's folder. `onFlush` is called when one begins and when it has ended. */
 export function recordDisk(folder: string, onFlush: () => void) {
-  const folders = [folder, join(folder, 'journal')];
+  const folders = [folder, join(folder, 'journal'), join(folder, 'history')];
   const flushedNames = new Map<string, { names: Names; moment: number }>();
   const flushed = new Map<string, Version>();
   const versions = new Map<string, Version[]>();

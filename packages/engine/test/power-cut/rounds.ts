@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { createEngine, type Engine } from '../../src/index.ts';
 import type { Entry } from '../crash/journal.ts';
 import { createRandom, type Random } from '../crash/random.ts';
@@ -72,6 +73,7 @@ async function collectCuts(path: string, random: Random, count: number): Promise
   const disk = recordDisk(path, cut);
   const open = () => createEngine({ path, sweepIntervalMs: 0, journal });
   const engines = [await open(), await open()];
+  await engines[0]!.history!.maintain(never);
   await createTables(engines[0]!);
   isSetUp = true;
   next = random.below(60);
@@ -85,11 +87,14 @@ async function collectCuts(path: string, random: Random, count: number): Promise
   const looking = (async () => {
     while (!isOver()) {
       if (random.below(8) === 0) disk.look(join(path, 'stak.mdb'));
+      // Files of the journal are archived, and used again, while others write.
+      if (random.below(40) === 0) void engines[0]!.history!.maintain(never);
       cut();
       await setImmediate();
     }
   })();
   await Promise.all([...writing, looking]);
+  await engines[0]!.history!.maintain(never);
   disk.stop();
   for (const engine of engines) await engine.close();
   return cuts;
@@ -110,6 +115,29 @@ async function write(
   }
 }
 
+// A history that was cut says that it does not go to the end, or has the same as the store.
+async function verifyHistory(engine: Engine, to: string): Promise<string[]> {
+  try {
+    await engine.history!.restore(to, Number.POSITIVE_INFINITY);
+  } catch {
+    return [];
+  }
+  const restored = await createEngine({ path: to, sweepIntervalMs: 0 });
+  try {
+    const same = isDeepStrictEqual(await contentOf(restored), await contentOf(engine));
+    return same ? [] : ['the history is another one than that of the store'];
+  } finally {
+    await restored.close();
+  }
+}
+
+async function contentOf({ client, execute }: Engine): Promise<unknown> {
+  const { TableNames } = (await execute('ListTables', {})) as { TableNames: string[] };
+  return Promise.all(TableNames.map(async TableName => (await client.scan({ TableName })).Items));
+}
+
+const never = new AbortController().signal;
+
 async function verifyState(path: string, { disk, operations }: Cut, random: Random): Promise<string[]> {
   await mkdir(path);
   writeState(disk, random, path);
@@ -117,6 +145,7 @@ async function verifyState(path: string, { disk, operations }: Cut, random: Rand
     const engine = await createEngine({ path, sweepIntervalMs: 0 });
     try {
       const problems = await verifyData(engine, operations);
+      problems.push(...(await verifyHistory(engine, join(path, 'from-history'))));
       // It goes on from there, and is whole when it is opened again.
       await engine.client.put({ TableName: 'stock', Item: { pk: 'after', sk: 'the cut' } });
       return problems;

@@ -1,12 +1,11 @@
 import { endpoint, type Prove } from '@stak/http';
 import { type Audit, doneBy } from '../audit.ts';
-import type { Base } from '../deps.ts';
-import type { Notices } from '../mail/notices.ts';
-import type { Outbox } from '../mail/outbox.ts';
-import type { ReturnSettings } from '../oauth/return-to.ts';
+import type { AccountEraser, Base } from '../deps.ts';
+import type { Notices } from '../notices/notices.ts';
+import type { Outbox } from '../notices/outbox.ts';
+import { originOf } from '../origin.ts';
+import type { ReturnSettings } from '../people/oauth/return-to.ts';
 import { planOf } from '../plans.ts';
-import { originOf } from '../sign-in/browser.ts';
-import type { AccountEraser } from '../users/deletion.ts';
 import type { Users } from '../users/users.ts';
 import { openPortal, readUser, startCheckout } from './checkout.ts';
 import { endSubscriptions } from './customers.ts';
@@ -15,7 +14,7 @@ import { paidPlans } from './plans.ts';
 import { billingRoutes as routes } from './routes.ts';
 import { openStripe, type StripeSettings } from './stripe.ts';
 import { applyEvent, type BillingEvent, billingEventSchema } from './sync.ts';
-import { subscription } from './table.ts';
+import { subscription } from './tables.ts';
 
 export type BillingDeps = Pick<Base, 'store' | 'clock' | 'log'> & {
   users: Users;

@@ -1,6 +1,6 @@
 import { userNotFound } from '../errors.ts';
-import { type ReturnSettings, resolveReturnTo } from '../oauth/return-to.ts';
-import type { Profile } from '../table.ts';
+import type { Profile } from '../main-table.ts';
+import { type ReturnSettings, resolveReturnTo } from '../people/oauth/return-to.ts';
 import type { Users } from '../users/users.ts';
 import { closeCheckouts, ensureCustomer, listSubscriptions } from './customers.ts';
 import { refuse } from './errors.ts';

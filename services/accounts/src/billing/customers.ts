@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { accountsErrors } from '../errors.ts';
-import type { Profile } from '../table.ts';
+import type { Profile } from '../main-table.ts';
 import type { Users } from '../users/users.ts';
 import * as limits from './limits.ts';
 import type { StripeClient } from './stripe.ts';

@@ -1,6 +1,6 @@
 import { json, raw, route } from '@stak/http';
 import { z } from 'zod';
-import { returnToChars } from '../oauth/limits.ts';
+import { returnToChars } from '../people/oauth/limits.ts';
 import { planSchema } from '../schema.ts';
 import * as limits from './limits.ts';
 import { paidPlans } from './plans.ts';

@@ -4,9 +4,9 @@ import type { Audit } from '../audit.ts';
 import { type Base, inSeconds, isoTime } from '../deps.ts';
 import { accountsErrors } from '../errors.ts';
 import { stripeEventS } from '../limits.ts';
-import type { Notices } from '../mail/notices.ts';
-import type { Outbox } from '../mail/outbox.ts';
-import { stripeEvent } from '../table.ts';
+import { stripeEvent } from '../main-table.ts';
+import type { Notices } from '../notices/notices.ts';
+import type { Outbox } from '../notices/outbox.ts';
 import type { Users } from '../users/users.ts';
 import { listSubscriptions } from './customers.ts';
 import { refuse } from './errors.ts';
@@ -14,7 +14,7 @@ import * as limits from './limits.ts';
 import { type Carried, carriedBy } from './period.ts';
 import { type Billed, billedOf } from './plans.ts';
 import type { StripeClient } from './stripe.ts';
-import { subscription } from './table.ts';
+import { subscription } from './tables.ts';
 
 // An event only says that something changed for a customer; the current state is read from Stripe. So the order of
 // events does not matter, nor the version of Stripe's API that they are written in.

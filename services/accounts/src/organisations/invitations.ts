@@ -1,24 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { createWithin, failedStep, is, type WriteStep, write } from '@stak/table';
-import { inSeconds, isoTime, type Origin, sha256 } from '../deps.ts';
+import { accountIsOpen, isOpen, type Standing } from '../access/memberships.ts';
+import { type Invitation, invitation, invitationsOf, member, organisation } from '../access/tables.ts';
+import { inSeconds, isoTime, sha256 } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
 import { creationS } from '../limits.ts';
-import { tokenRefused } from '../recovery/tokens.ts';
+import { creation, type Profile, profile } from '../main-table.ts';
+import type { Origin } from '../origin.ts';
+import { tokenRefused } from '../people/credentials/mailed-tokens.ts';
+import type { Signed } from '../people/credentials/owner.ts';
+import { type Role, roles } from '../roles.ts';
 import { settle } from '../settle.ts';
-import type { Signed } from '../sign-in/sign-in.ts';
-import { creation, type Profile, profile } from '../table.ts';
 import * as limits from './limits.ts';
 import {
   type Actor,
   checkManages,
+  invitationIdOf,
   type OrganisationDeps,
   requireFreshFor,
   seatsOf,
   seatsTaken,
 } from './members.ts';
-import { accountIsOpen, isOpen, type Standing } from './memberships.ts';
-import { type Role, roles } from './roles.ts';
-import { type Invitation, invitation, invitationsOf, member, organisation } from './table.ts';
 
 // The token contains the invitation's key, so that it is found by a read. The table stores a hash of the secret part.
 const shape = /^((?:usr|org)_[A-Za-z0-9_-]{1,40})\.(inv_[a-f0-9]{24})\.([A-Za-z0-9_-]{43})$/;
@@ -30,9 +32,6 @@ function parseToken(text: string): InvitationToken {
   if (!match) throw tokenRefused();
   return { accountId: match[1]!, invitationId: match[2]!, hash: sha256(match[3]!) };
 }
-
-// One for each address, even if several members invite it at once.
-const invitationIdOf = (email: string): string => `inv_${sha256(email).slice(0, 24)}`;
 
 type NewInvitation = { email: string; role: Role; creationId: string };
 

@@ -4,6 +4,4 @@ const day = 24 * 60 * 60;
 
 export const invitationS = 7 * day; // covers a week of holidays; another one is a click away
 export const invitationsPending = 200; // of one organisation: one page, and no tool for mass mail
-export const organisationsPerPerson = 100; // one page of a switcher
-export const ownedPerPerson = 10; // that one person creates: each includes a free plan
 export const tokenChars = 160; // two ids and 43 characters

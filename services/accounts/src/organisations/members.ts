@@ -1,16 +1,15 @@
-import { failedCondition, failedStep, is, ref, type WriteStep, write } from '@stak/table';
+import { failedCondition, failedStep, ref, type WriteStep, write } from '@stak/table';
+import { type ApiKeys, endApiKeys } from '../access/api-keys.ts';
+import { countSteps, type Memberships } from '../access/memberships.ts';
+import { invitation, member, membersOf } from '../access/tables.ts';
 import type { AuditRecord } from '../audit.ts';
-import { isoTime } from '../deps.ts';
+import { sha256 } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
-import { requireFresh } from '../factors/factors.ts';
-import { type ApiKeys, endApiKeys } from '../keys/api-keys.ts';
+import { type Profile, profile } from '../main-table.ts';
+import { proveOwner, requireFresh, type Signed, type SignInDeps } from '../people/credentials/owner.ts';
 import { type Plan, type PlanName, planOf } from '../plans.ts';
+import { type Role, roles } from '../roles.ts';
 import { settle } from '../settle.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../sign-in/sign-in.ts';
-import { type Profile, profile } from '../table.ts';
-import type { Memberships } from './memberships.ts';
-import { type Role, roles } from './roles.ts';
-import { member, membersOf, organisation } from './table.ts';
 
 export type OrganisationDeps = SignInDeps & {
   memberships: Memberships;
@@ -27,6 +26,9 @@ export type Actor = {
   address: string | undefined;
   entry: Omit<AuditRecord, 'action'>;
 };
+
+// One for each address, even if several members invite it at once.
+export const invitationIdOf = (email: string): string => `inv_${sha256(email).slice(0, 24)}`;
 
 type ShownMember = { userId: string; role: Role; joinedAt: string; email?: string; name?: string };
 
@@ -125,6 +127,7 @@ export async function removeMember(deps: OrganisationDeps, actor: Actor, userId:
     forget = ending.forget;
     return {
       'the member': memberGoes(accountId, userId, current),
+      ...invitationsGo(accountId, person),
       ...countSteps(deps, accountId, { members: -1, owners: -ownerCount(current) }),
       audit: deps.audit.step(accountId, {
         ...actor.entry,
@@ -153,6 +156,21 @@ const memberGoes = (accountId: string, userId: string, role: Role): WriteStep =>
         { if: { role } },
       )
     : write.delete(member, { accountId, userId }, { ifPresent: true, if: { role } });
+
+// An invitation from before they joined in another way would bring them back.
+const invitationsGo = (accountId: string, { email, claimedEmail = email }: Partial<Profile> = {}) =>
+  Object.fromEntries(
+    [...new Set([email, claimedEmail])].flatMap(address =>
+      address === undefined
+        ? []
+        : [
+            [
+              `the invitation of ${address}`,
+              write.delete(invitation, { accountId, invitationId: invitationIdOf(address) }),
+            ],
+          ],
+    ),
+  ) as Record<string, WriteStep>;
 
 // One write makes the new owner and turns the old one into an admin.
 export async function transferOwnership(
@@ -184,17 +202,6 @@ export async function transferOwnership(
 }
 
 const ownerCount = (role: Role): number => (role === 'owner' ? 1 : 0);
-
-// Counts are updated together with the members. The last owner cannot be removed.
-export function countSteps(
-  { clock }: { clock: { now(): number } },
-  accountId: string,
-  { members, owners }: { members: number; owners: number },
-): Record<string, WriteStep> {
-  const change = { add: { members, owners }, set: { updatedAt: isoTime(clock.now()) } };
-  const options = owners < 0 ? { if: { owners: is.above(-owners) } } : { if: { owners: is.above(0) } };
-  return { 'the organisation': write.update(organisation, { accountId }, change, options) };
-}
 
 type Steps = (current: Role) => Promise<Record<string, WriteStep> | undefined>;
 

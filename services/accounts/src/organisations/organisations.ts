@@ -1,10 +1,12 @@
 import { type AccountPrincipal, cursorRefused, endpoint, type PrincipalOf, toPage } from '@stak/http';
 import { tableErrors, write } from '@stak/table';
+import { type Invitation, organisation } from '../access/tables.ts';
 import { doneBy } from '../audit.ts';
-import type { Origin } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
+import { type Origin, originOf } from '../origin.ts';
+import type { Browser } from '../people/sessions/browser.ts';
 import { planOf, shownLimit } from '../plans.ts';
-import { type Browser, originOf } from '../sign-in/browser.ts';
+import { type Role, roles } from '../roles.ts';
 import {
   acceptInvitation,
   findInvited,
@@ -23,9 +25,7 @@ import {
   seatsOf,
   transferOwnership,
 } from './members.ts';
-import { type Role, roles } from './roles.ts';
 import { organisationRoutes as routes } from './routes.ts';
-import { type Invitation, organisation } from './table.ts';
 
 type SignedIn = PrincipalOf<'session'>;
 type RequestPart = Parameters<typeof originOf>[0];

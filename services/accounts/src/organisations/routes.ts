@@ -1,8 +1,8 @@
 import { empty, json, nameSchemas, pageOf, pageQuery, route } from '@stak/http';
 import { z } from 'zod';
+import { roleNames } from '../roles.ts';
 import { emailSchema, nameSchema, planSchema, tokensSchema, triedPasswordSchema } from '../schema.ts';
 import * as limits from './limits.ts';
-import { roleNames } from './roles.ts';
 
 const tags = ['accounts'];
 const common = { tenant: 'none', mcp: false, tags } as const;

@@ -1,8 +1,9 @@
 import type { AccountPrincipal } from '@stak/http';
 import { failedStep, write } from '@stak/table';
 import { type Audit, doneBy } from '../audit.ts';
-import type { Base, Origin } from '../deps.ts';
-import { lakeTexts } from '../table.ts';
+import type { Base } from '../deps.ts';
+import { lakeTexts } from '../main-table.ts';
+import type { Origin } from '../origin.ts';
 
 type LakeTexts = {
   // Since when an account has texts in the lake; undefined if it does not.

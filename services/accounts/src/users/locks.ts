@@ -1,6 +1,6 @@
 import { failedStep, is, or, type Store, type WriteStep, write } from '@stak/table';
 import { accountsErrors } from '../errors.ts';
-import { emailLock, githubLock, googleLock, stripeLock } from '../table.ts';
+import { emailLock, githubLock, googleLock, stripeLock } from '../main-table.ts';
 
 // Values that belong to one user only. Each has a lock item, written and deleted together with the user's item.
 export const uniques = ['email', 'githubId', 'googleId', 'stripeCustomerId'] as const;

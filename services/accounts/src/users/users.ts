@@ -1,14 +1,23 @@
 import { failedStep, is, type WriteStep, write } from '@stak/table';
 import { type Base, isoTime } from '../deps.ts';
 import { accountsErrors, userNotFound } from '../errors.ts';
+import { type Profile, profile } from '../main-table.ts';
 import type { PlanName } from '../plans.ts';
 import { emailSchema } from '../schema.ts';
-import { type Profile, profile } from '../table.ts';
-import type { Usage } from '../usage.ts';
 import { explainLock, lockSteps, locks, type Unique, uniques } from './locks.ts';
 
+export type MonthlyUsage = { usageThisMonth: number; usagePeriodStart: string };
+
 // A user as specified: with the month's usage, which is counted in separate items.
-export type User = Profile & { usageThisMonth: number; usagePeriodStart: string };
+export type User = Profile & MonthlyUsage;
+
+type UsersDeps = Base & {
+  usage: {
+    add(userId: string, count: number): Promise<void>;
+    read(userId: string): Promise<MonthlyUsage>;
+    none(): MonthlyUsage;
+  };
+};
 
 export type NewUser = {
   email: string;
@@ -49,7 +58,7 @@ export type Users = {
   findProfile(unique: Unique, value: string): Promise<Profile | undefined>;
 };
 
-export function createUsers({ store, clock, ids, usage }: Base & { usage: Usage }): Users {
+export function createUsers({ store, clock, ids, usage }: UsersDeps): Users {
   const readProfile = (userId: string) => store.get(profile, { userId }, { consistent: true });
 
   const findProfile = async (unique: Unique, value: string): Promise<Profile | undefined> => {

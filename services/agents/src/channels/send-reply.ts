@@ -52,9 +52,11 @@ export async function sendReply(
   text: string,
 ): Promise<{ reply: string; untilMs: number } | undefined> {
   const reply = JSON.parse(text) as Reply;
-  const { tenant_id, type, channel_id, attempts } = reply;
+  const { type, channel_id, attempts } = reply;
+  const { tenant_id } = key;
   const opened = await openSecrets(service, { type, channel_id });
-  if (opened?.tenant_id !== tenant_id) return undefined; // the channel belongs to another tenant now
+  // The channel belongs to another tenant now; or the reply, which may have been imported, names one of another.
+  if (opened?.tenant_id !== tenant_id) return undefined;
   const channel = service.channels[type];
   const outcome =
     reply.asks !== undefined && channel.ask

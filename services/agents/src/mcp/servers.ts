@@ -46,7 +46,7 @@ export async function putMcpServer(
   // If they are left out, they stay, as long as the URL is the same.
   const isSame = known?.url === draft.url;
   const headers = draft.headers ?? (known && isSame ? openHeaders(service, known) : {});
-  const list = await listTools(service, name, { url: draft.url, headers }, signal);
+  const list = await listTools(service, { url: draft.url, headers }, signal);
   return retryOnConflict(service, async () => {
     const before = await store.get(mcpServer, { tenant_id, name }, { consistent: true });
     if (expected !== undefined && expected !== String(before?.version)) throw versionMismatch();
@@ -60,7 +60,7 @@ export async function putMcpServer(
       ...(header_names.length > 0 && {
         headers: sealer.seal(JSON.stringify(headers), sealLocation(tenant_id, name)),
       }),
-      ...listed(list, at, before),
+      ...listed(name, list, at, before),
       created_at: before?.created_at ?? at,
       updated_at: at,
     };
@@ -72,9 +72,9 @@ export async function putMcpServer(
 }
 
 const refused = (why: string) => agentErrors.create('agents.mcp_server_refused', why);
-function listed(list: ToolList, tools_at: string, before: McpServer | undefined) {
+function listed(server: string, list: ToolList, tools_at: string, before: McpServer | undefined) {
   const earlier = { tools: before ? toolsOf(before) : [], pins: before ? pinsOf(before) : {} };
-  const { tools, skipped, pins } = pinTools(list, earlier);
+  const { tools, skipped, pins } = pinTools(server, list, earlier);
   const texts = {
     tools: JSON.stringify(tools),
     skipped: JSON.stringify(skipped),
@@ -92,12 +92,7 @@ async function checkCount({ store }: Service, tenant_id: string): Promise<void> 
     );
 }
 
-async function listTools(
-  service: Service,
-  name: string,
-  address: McpAddress,
-  signal: AbortSignal,
-): Promise<ToolList> {
+async function listTools(service: Service, address: McpAddress, signal: AbortSignal): Promise<ToolList> {
   const late = new AbortController();
   const over = new AbortController();
   service.clock.sleep(limits.mcpListMs, over.signal).then(
@@ -110,7 +105,7 @@ async function listTools(
     timeoutMs: limits.mcpListMs,
   };
   try {
-    return await withMcpServer(address, reach, client => readTools(client, name));
+    return await withMcpServer(address, reach, readTools);
   } catch (error) {
     throw refused(`The server did not say which tools it has: ${describeMcpError(error)}.`);
   } finally {
@@ -131,8 +126,8 @@ export async function refreshTools(
 ): Promise<McpServer> {
   const { tenant_id, name, url } = server;
   const at = timestampOf(service.clock.now());
-  const change = await listTools(service, name, { url, headers: openHeaders(service, server) }, signal).then(
-    list => ({ set: listed(list, at, server), remove: ['error'] as const }),
+  const change = await listTools(service, { url, headers: openHeaders(service, server) }, signal).then(
+    list => ({ set: listed(name, list, at, server), remove: ['error'] as const }),
     error => ({ set: { tools_at: at, error: describeMcpError(error) } }),
   );
   return service.store.update(mcpServer, { tenant_id, name }, change, { ifVersion: server.version });
@@ -151,10 +146,12 @@ export async function acceptTools(
     const tools = toolsOf(server);
     const stale = accepted.find(one => !tools.some(tool => tool.name === one.name && tool.hash === one.hash));
     if (stale) throw refused(`The definition of ${stale.name} is another one by now. Read the tools again.`);
-    for (const { name, hash } of accepted) pins[name] = hash;
-    const after = tools.map(({ changedFrom, ...tool }) =>
-      changedFrom === undefined || hashes.has(tool.name) ? tool : { ...tool, changedFrom },
-    );
+    const after = tools.map(({ changedFrom, ...tool }) => {
+      const { name: ofTool, hash, skill } = tool;
+      const isAccepted = hash !== undefined && hashes.get(ofTool) === hash;
+      if (isAccepted) pins[ofTool] = { hash, skill };
+      return changedFrom === undefined || isAccepted ? tool : { ...tool, changedFrom };
+    });
     const set = { tools: JSON.stringify(after), pins: JSON.stringify(pins) };
     return service.store.update(mcpServer, { tenant_id, name }, { set }, { ifVersion: server.version });
   });

@@ -12,7 +12,7 @@ export const mcpServer = entity(conversationsKeys, {
     headers: z.string().optional().describe('JSON, sealed: sent with every request'),
     header_names: z.array(z.string()),
     tools: z.string().describe('JSON'),
-    pins: z.string().optional().describe('JSON: the accepted definition of each tool, as a hash'),
+    pins: z.string().optional().describe('JSON: the accepted definition of each tool, as a hash, and its skill'),
     skipped: z.string().describe('JSON: tools that cannot be used, and why'),
     tools_at: z.string().describe('when the list was last read'),
     error: z.string().optional().describe('why later reads failed'),

@@ -18,14 +18,18 @@ export type McpTool = {
   changedFrom?: string; // the accepted description: it is disabled until the new definition is accepted
 };
 export type SkippedTool = { name: string; reason: string };
-export type ToolList = { tools: McpTool[]; skipped: SkippedTool[] };
+type ListedTool = Omit<McpTool, 'skill' | 'changedFrom'> & { hash: string };
+export type ToolList = { tools: ListedTool[]; skipped: SkippedTool[] };
 
 export const mcpPrefix = 'mcp_';
+
+const plainSkill = (server: string, tool: string): string =>
+  `${mcpPrefix}${server}_${tool.toLowerCase().replace(/[^a-z0-9_]/g, '_')}`;
 
 // With a prefix that no other skill has, and in characters that providers accept. Two names that would become the same
 // differ by a hash. A server's name has no underscore, so tools of two servers never share a name.
 function skillName(server: string, tool: string, taken: ReadonlySet<string>): string {
-  const plain = `${mcpPrefix}${server}_${tool.toLowerCase().replace(/[^a-z0-9_]/g, '_')}`;
+  const plain = plainSkill(server, tool);
   if (plain.length <= limits.skillNameChars && !taken.has(plain)) return plain;
   // Again if another tool has the name with the hash, which its server chose.
   for (let hashed = tool; ; hashed += ' ') {
@@ -61,30 +65,54 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, one]) => [name, sorted(one)]));
 }
 
-export type Pins = Record<string, string>; // the accepted hash of each name that the server has had
+// The accepted hash of each name that the server has had, and the skill that it became. Earlier versions kept the hash
+// alone.
+export type Pins = Record<string, { hash: string; skill: string } | string>;
+
+const hashIn = (pin: Pins[string]): string => (typeof pin === 'string' ? pin : pin.hash);
+
+type Before = { tools: readonly McpTool[]; pins: Pins };
+
+// A skill is enabled by its name. So a tool keeps the one that it had, and no other tool ever gets it, whether or not it
+// is still listed, and in whatever order: its server could give it to a definition that nobody has accepted.
+function createSkillNames(server: string, { tools, pins }: Before) {
+  const skills = new Map(tools.map(({ name, skill }) => [name, skill]));
+  for (const [name, pin] of Object.entries(pins))
+    if (typeof pin !== 'string') skills.set(name, pin.skill);
+    else if (!skills.has(name)) skills.set(name, plainSkill(server, name));
+  const taken = new Set(skills.values());
+  return (tool: string): string => {
+    const skill = skills.get(tool) ?? skillName(server, tool, taken);
+    taken.add(skill);
+    return skill;
+  };
+}
 
 // Compares a new list with the definitions that were accepted. What is listed for the first time is accepted, as it is
 // not enabled yet; a changed one is disabled until an administrator accepts it, and so is one that was gone meanwhile.
 export function pinTools(
+  server: string,
   { tools, skipped }: ToolList,
-  before: { tools: readonly McpTool[]; pins: Pins },
-): ToolList & { pins: Pins } {
+  before: Before,
+): { tools: McpTool[]; skipped: SkippedTool[]; pins: Pins } {
   const pins = new Map(Object.entries(before.pins));
   const known = new Map(before.tools.map(tool => [tool.name, tool]));
+  const skillOf = createSkillNames(server, before);
   const kept: McpTool[] = [];
   const tooMany: SkippedTool[] = [];
-  for (const tool of tools) {
-    const earlier = known.get(tool.name);
-    const pin = pins.get(tool.name) ?? (earlier && (isSameAs(earlier, tool) ? tool.hash! : 'another'));
-    if (pin === undefined && pins.size >= limits.mcpPins) {
-      tooMany.push({
-        name: tool.name,
-        reason: 'The server has had too many tools. Remove it and add it again.',
-      });
+  for (const listed of tools) {
+    const { name, hash } = listed;
+    const earlier = known.get(name);
+    const pin = pins.get(name);
+    const accepted =
+      pin === undefined ? earlier && (isSameAs(earlier, listed) ? hash : 'another') : hashIn(pin);
+    if (accepted === undefined && pins.size >= limits.mcpPins) {
+      tooMany.push({ name, reason: 'The server has had too many tools. Remove it and add it again.' });
       continue;
     }
-    pins.set(tool.name, pin ?? tool.hash!);
-    if (pin === undefined || pin === tool.hash) kept.push(tool);
+    const tool: McpTool = { ...listed, skill: skillOf(name) };
+    pins.set(name, { hash: accepted ?? hash, skill: tool.skill });
+    if (accepted === undefined || accepted === hash) kept.push(tool);
     else kept.push({ ...tool, changedFrom: earlier?.changedFrom ?? earlier?.description ?? '' });
   }
   return {
@@ -95,19 +123,19 @@ export function pinTools(
 }
 
 // For lists from before there were hashes.
-const isSameAs = (earlier: McpTool, tool: McpTool): boolean =>
+const isSameAs = (earlier: McpTool, tool: ListedTool): boolean =>
   earlier.description === tool.description &&
   earlier.isRepeatable === tool.isRepeatable &&
   isDeepStrictEqual(earlier.parameters, tool.parameters);
 
 // The usable part of a server's tools: a model gets all of them with every message, and a provider refuses a whole
 // message for one schema that it does not support.
-export async function readTools(client: Client, server: string): Promise<ToolList> {
+export async function readTools(client: Client): Promise<ToolList> {
   const list: ToolList = { tools: [], skipped: [] };
   const skip = (name: string, reason: string) => {
     if (list.skipped.length < limits.mcpTools) list.skipped.push({ name, reason });
   };
-  const taken = new Set<string>();
+  const names = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < limits.mcpPages; page++) {
     const params = cursor === undefined ? {} : { cursor };
@@ -129,12 +157,15 @@ export async function readTools(client: Client, server: string): Promise<ToolLis
         skip(name, reason ?? 'Its name cannot be used.');
         continue;
       }
-      const skill = skillName(server, tool.name, taken);
-      taken.add(skill);
+      // It could not be told which of the two was accepted.
+      if (names.has(name)) {
+        skip(name, 'Another tool has the same name.');
+        continue;
+      }
+      names.add(name);
       const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
       list.tools.push({
         name,
-        skill,
         description: cutText(cleanText(tool.description ?? tool.name), limits.skillDescriptionChars),
         parameters,
         isRepeatable: readOnlyHint === true || idempotentHint === true,

@@ -74,7 +74,7 @@ export const memoryJob = entity(conversationsKeys, {
     epoch: z.number().int(),
     from_seq: z.number().int(),
     to_seq: z.number().int(),
-    attempts: z.number().int(),
+    attempts: z.number().int().min(0),
     fence: z.string().optional().describe('the lease: only its holder stores a summary'),
     leased_until: z.number().optional().describe('millisecond'),
     due_lane: z.string(),

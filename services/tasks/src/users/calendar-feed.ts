@@ -36,14 +36,19 @@ export async function replaceFeed(
   return { secret, version: await changeFeed(deps, user_id, made, expected) };
 }
 
-export const revokeFeed = (deps: FeedDeps, user_id: string, expected?: string): Promise<number> =>
-  changeFeed(deps, user_id, undefined, expected);
+export const revokeFeed = (
+  deps: FeedDeps,
+  user_id: string,
+  expected?: string,
+  onlyOf?: { made_by: string },
+): Promise<number> => changeFeed(deps, user_id, undefined, expected, onlyOf);
 
 function changeFeed(
   deps: FeedDeps,
   user_id: string,
   made: { feed_hash: string; made_by?: string } | undefined,
   expected: string | undefined,
+  onlyOf?: { made_by: string },
 ): Promise<number> {
   return commit(deps, user_id, 'change calendar feed', async ({ nowS }) => {
     const found = await readUser(deps.store, user_id, true);
@@ -51,6 +56,7 @@ function changeFeed(
     const old = known.feed_hash;
     requireVersion(known.version, expected);
     if (made === undefined && old === undefined) throw feedNotFound();
+    if (onlyOf && (await readMaker(deps.store, old)) !== onlyOf.made_by) throw feedNotFound();
     const settled = await settleEmail(deps.store, found?.email, { ...known, updated_at: nowS });
     const { version, feed_hash: _, ...after } = settled.after;
     const input = { ...after, ...(made && { feed_hash: made.feed_hash }) };
@@ -63,6 +69,11 @@ function changeFeed(
       steps.push(['new feed', write.put(feed, { ...made, user_id, created_at: nowS }, { ifAbsent: true })]);
     return { answer: version + 1, steps };
   });
+}
+
+async function readMaker(store: Store, feed_hash: string | undefined): Promise<string | undefined> {
+  if (feed_hash === undefined) return undefined;
+  return (await store.get(feed, { feed_hash }, { consistent: true, pattern: 'calendar feed' }))?.made_by;
 }
 
 export async function findFeed(store: Store, secret: string): Promise<ItemOf<typeof feed>> {

@@ -130,16 +130,15 @@ export function createUserRoutes(deps: Deps) {
   ] as const;
 }
 
-// The calendar of a suspended tenant is not found, nor one whose address is with a person who has left the account, or is
-// older than a revocation of all the tenant's tokens.
+// The calendar of a closed account or a suspended tenant is not found, nor one whose address is with a person who has left
+// the account, or is older than a revocation of all the tenant's tokens.
 async function checkOwner(
   { isTenantActive, isMember, lastRevokedAt }: Deps,
   { user_id, made_by, created_at }: { user_id: string; made_by?: string | undefined; created_at: number },
 ): Promise<void> {
   const owner = ownerOf(user_id);
   if (owner.kind === 'account') {
-    const hasLeft = made_by !== undefined && (await isMember?.(owner.accountId, made_by)) === false;
-    if (hasLeft) throw feedNotFound();
+    if ((await isMember?.(owner.accountId, made_by)) === false) throw feedNotFound();
     return;
   }
   if (!(await isTenantActive(owner.tenantId))) throw feedNotFound();

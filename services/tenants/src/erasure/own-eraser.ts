@@ -22,7 +22,7 @@ import {
   userCount,
 } from '../table.ts';
 import { releaseChannel } from '../tenants/channels.ts';
-import { invitationIdOf } from '../users/invitations.ts';
+import { invitationIdOf } from '../users/user-locks.ts';
 import { deleteUser, userOf } from '../users/users.ts';
 import type { Erased, Eraser, ExportedItem } from './erasers.ts';
 import { deleteTenant, ownStep } from './erasures.ts';
@@ -38,7 +38,6 @@ export function createOwnEraser(deps: Service): Required<Eraser> {
   };
 }
 
-// The invitation before the user: after the user is deleted, the address is unknown.
 async function eraseOwnUser(deps: Service, tenant_id: string, user_id: string): Promise<Erased> {
   const left: WriteStep[] = [];
   for await (const one of deps.store.all(sessionsOfUser, { tenant_id, user_id }))
@@ -47,13 +46,7 @@ async function eraseOwnUser(deps: Service, tenant_id: string, user_id: string): 
     if (one.user_id === user_id) left.push(write.delete(signIn, one));
   if (left.length > 0) await deps.store.batchWrite(left, { pattern: 'erase a user' });
   const found = await deps.store.get(user, { tenant_id, user_id }, { consistent: true });
-  if (!found) return 'done';
-  if (found.email !== undefined)
-    await deps.store.delete(invitation, {
-      tenant_id,
-      invitation_id: invitationIdOf(tenant_id, found.email),
-    });
-  await deleteUser(deps, tenant_id, user_id);
+  if (found) await deleteUser(deps, tenant_id, user_id);
   return 'done';
 }
 

@@ -1,4 +1,5 @@
 import { empty, endpoint, json, nameSchemas, recordLine, route } from '@stak/http';
+import { failedCondition, write } from '@stak/table';
 import { z } from 'zod';
 import { enteredTenant } from '../access/gate.ts';
 import type { PortalDeps, Service } from '../deps.ts';
@@ -7,10 +8,10 @@ import * as limits from '../limits.ts';
 import { acceptedInvitation, displayText, email, role, tenantId } from '../schema.ts';
 import { user as userEntity } from '../table.ts';
 import { acceptInvitation } from '../users/invitations.ts';
-import { patchUser } from '../users/users.ts';
+import { patchUser, type User } from '../users/users.ts';
 import { portalShape } from './branding.ts';
 import { createCookies } from './browser.ts';
-import { refreshSession, type SignedIn, signOut, startSession } from './sessions.ts';
+import { type Deps, refreshSession, type SignedIn, signOut, startSession } from './sessions.ts';
 import { enterPortal, finishSignIn, readPortal, requestSignIn } from './sign-in.ts';
 
 const tags = ['tenants'] as string[];
@@ -246,7 +247,7 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
         action: routes.join.operationId,
         target: `/v1/tenants/${tenant_id}/users/${encodeURIComponent(user.user_id)}`,
       });
-      const signedIn = await startSession(deps, user, c.req.header('user-agent'), []);
+      const signedIn = await startJoined(deps, user, c.req.header('user-agent'));
       cookies.set(c, tenant_id, signedIn.cookie, signedIn.cookieS);
       return c.json(shown(signedIn), 201);
     }),
@@ -305,6 +306,16 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
       return c.json({ display_name, version }, 200);
     }),
   ] as const;
+}
+
+// They may have been removed since they accepted.
+async function startJoined(deps: Deps, { tenant_id, user_id, role }: User, userAgent: string | undefined) {
+  const isThere = write.check(userEntity, { tenant_id, user_id }, { present: true });
+  try {
+    return await startSession(deps, { tenant_id, user_id, role }, userAgent, [['the user', isThere]]);
+  } catch (error) {
+    throw failedCondition(error)?.step === 'the user' ? noInvitationHere() : error;
+  }
 }
 
 const noInvitationHere = () =>

@@ -9,6 +9,7 @@ import { mailedBrand } from '../portal/branding.ts';
 import type { NewInvitation } from '../schema.ts';
 import { invitation, invitationsOfTenant, user } from '../table.ts';
 import { checkRoom, roomFor, usersCounted } from '../tenants/counts.ts';
+import { invitationIdOf } from './user-locks.ts';
 import {
   addUser,
   creationSteps,
@@ -26,10 +27,6 @@ export type Invitation = Omit<InvitationItem, 'token_hash' | 'ttl' | 'invited_by
 const dayMs = 24 * 60 * 60 * 1000;
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 const show = ({ token_hash: _, ttl: __, invited_by: ___, ...shown }: InvitationItem): Invitation => shown;
-
-// One open invitation for each address: its id is derived from it, so that it is found when the user is erased.
-export const invitationIdOf = (tenant_id: string, email: string): string =>
-  `inv_${hashOf(`${tenant_id} ${email.toLowerCase()}`).slice(0, 24)}`;
 
 // The token contains the key of its invitation, so that one read finds it. None of its parts contains a dot.
 const tokenOf = ({ tenant_id, invitation_id }: Invitation, secret: string): string =>

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type NamedStep, write } from '@stak/table';
 import { emailLock, identityLock } from '../table.ts';
 
@@ -6,6 +7,10 @@ export type Holdings = {
   email?: string;
   channel_identities: Readonly<Record<string, string>>;
 };
+
+// One open invitation for each address: its id is derived from it, so that it is found when the user goes.
+export const invitationIdOf = (tenant_id: string, email: string): string =>
+  `inv_${createHash('sha256').update(`${tenant_id} ${email.toLowerCase()}`).digest('hex').slice(0, 24)}`;
 
 const addressOf = ({ email }: Holdings): string | undefined => email?.toLowerCase();
 

@@ -6,14 +6,14 @@ import { noUser, tenantErrors, tooLarge } from '../errors.ts';
 import { mergePatch, parseObject } from '../json-object.ts';
 import * as limits from '../limits.ts';
 import { type NewUser, type UserPatch, withinBytes } from '../schema.ts';
-import { emailLock, identityLock, tokenEpoch, user, usersOfTenant } from '../table.ts';
+import { emailLock, identityLock, invitation, tokenEpoch, user, usersOfTenant } from '../table.ts';
 import { addCounted, removalSteps, roomFor, usersCounted } from '../tenants/counts.ts';
 import { checkProperties } from '../tenants/custom-properties.ts';
 import { idFromKey } from '../tenants/tenants.ts';
 import { adoptUser } from './adopt.ts';
 import { endSessions, losesProof, stepsToEndSessions } from './portal-sessions.ts';
 import { releaseStaleLocks } from './stale-locks.ts';
-import { type Holdings, lockSteps, newlyHeld, nothingHeld } from './user-locks.ts';
+import { type Holdings, invitationIdOf, lockSteps, newlyHeld, nothingHeld } from './user-locks.ts';
 
 type UserItem = ItemOf<typeof user>;
 type Owned = { tenant_id: string; account_id: string };
@@ -264,7 +264,7 @@ function merge(before: User, { email, ...patch }: UserPatch): User {
   return after;
 }
 
-// With the user go what it held and every token it was given.
+// With the user go what it held, every token it was given, and an invitation to its address, which would bring it back.
 export async function deleteUser(
   deps: Service,
   tenant_id: string,
@@ -279,6 +279,10 @@ export async function deleteUser(
     ['remove the user', write.delete(user, { tenant_id, user_id }, { ifVersion: before.version })],
     ['revoke its tokens', write.put(tokenEpoch, epochItem(deps, tenant_id, user_id))],
   ];
+  if (before.email !== undefined) {
+    const invitation_id = invitationIdOf(tenant_id, before.email);
+    steps.push(['revoke its invitation', write.delete(invitation, { tenant_id, invitation_id })]);
+  }
   try {
     await deps.store.transact([...steps, ...lockSteps(before, before, nothingHeld), ...counting], {
       pattern: 'delete a user',

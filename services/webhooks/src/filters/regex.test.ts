@@ -58,7 +58,7 @@ describe('a regex', () => {
   ])('may not be %s', text => {
     const before = process.cpuUsage();
     expect(findCostlyPart(text)).toBeTypeOf('string');
-    expect(process.cpuUsage(before).user).toBeLessThan(100_000); // microseconds; RE2 needs up to a minute
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000); // microseconds; RE2 needs up to a minute
   });
 
   it.each([

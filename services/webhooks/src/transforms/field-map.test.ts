@@ -122,9 +122,9 @@ describe('a field map', () => {
     ],
     ['selects every part of a nested body', [{ to: '$.all', from: '$..*' }], nest(90, 'x'.repeat(20_000))],
   ])('that %s is refused quickly', async (_, fields, text) => {
-    const started = performance.now();
+    const before = process.cpuUsage();
     expect(await run(fields, { text })).toMatchObject({ ok: false, reason: 'output_too_large' });
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(process.cpuUsage(before).user).toBeLessThan(2_000_000); // microseconds
   });
 });
 

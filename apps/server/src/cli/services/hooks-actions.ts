@@ -1,0 +1,94 @@
+import { type Client, iterate } from '@stak/client';
+import { UsageError } from '../../config/errors.ts';
+import { readCount, readMoment, readOptional, readOptionalList } from '../../config/flags.ts';
+import { type ConnectFlags, connect } from '../connection.ts';
+import { follow } from '../follow.ts';
+import { note, printJson, printTable, takeFirst, timeText } from '../print.ts';
+import { listen } from './hooks-listen.ts';
+import { connections, findSource, sources } from './hooks-sources.ts';
+
+type Flag =
+  | 'source'
+  | 'create'
+  | 'provider'
+  | 'secret'
+  | 'destination'
+  | 'status'
+  | 'text'
+  | 'from'
+  | 'to'
+  | 'connection'
+  | 'all'
+  | 'forward'
+  | 'limit'
+  | 'json';
+export type HookFlags = ConnectFlags & Partial<Record<Flag, unknown>>;
+
+export const actions = { sources, connections, events, replay, tail, listen };
+
+type ListArgs = Parameters<Client['webhooks']['listEvents']>[0];
+type Event = Awaited<ReturnType<Client['webhooks']['listEvents']>>['data']['data'][number];
+
+const shownEvents = 20;
+const progressMs = 500;
+
+const filterOf = (flags: HookFlags) => ({
+  // The server knows the valid values, and reports them.
+  status: readOptional('--status', flags.status) as ListArgs['status'],
+  from: readMoment('--from', flags.from)?.toISOString(),
+  to: readMoment('--to', flags.to)?.toISOString(),
+});
+
+async function events(flags: HookFlags, eventId: string | undefined): Promise<void> {
+  const filter = { ...filterOf(flags), q: readOptional('--text', flags.text) };
+  const most = readCount('--limit', flags.limit, shownEvents);
+  const { client } = await connect(flags);
+  if (eventId !== undefined) return printJson((await client.webhooks.readEvent({ eventId })).data);
+  const { sourceId } = await findSource(client, flags.source);
+  const found = await takeFirst(iterate(client.webhooks.listEvents, { sourceId, ...filter }), most);
+  if (flags.json) return printJson(found);
+  printTable(
+    [['id', 'received', 'status', 'method', 'bytes', 'type'], ...found.map(rowOf)],
+    'No events found; stak hooks sources shows the address to send one to.',
+  );
+}
+
+const rowOf = (one: Event): string[] => [
+  one.eventId,
+  timeText(one.receivedAt),
+  one.status,
+  one.method,
+  `${one.size}`,
+  one.contentType ?? '',
+];
+
+async function replay(flags: HookFlags, eventId: string | undefined): Promise<void> {
+  const connectionIds = readOptionalList('--connection', flags.connection);
+  const filter = filterOf(flags);
+  if (eventId !== undefined) {
+    const { client } = await connect(flags);
+    const { data } = await client.webhooks.replayEvent({ eventId, body: { connectionIds } });
+    return console.log(`${data.deliveries} deliveries are due`);
+  }
+  if (!flags.all && Object.values(filter).every(one => one === undefined))
+    throw new UsageError('which events? give an id, or --source with --status, --from, --to or --all');
+  const { client } = await connect(flags);
+  const { sourceId } = await findSource(client, flags.source);
+  let { data: job } = await client.webhooks.createJob({ sourceId, body: { connectionIds, ...filter } });
+  while (job.state === 'running') {
+    await new Promise(resolve => setTimeout(resolve, progressMs));
+    ({ data: job } = await client.webhooks.readJob({ jobId: job.jobId }));
+    note(`${job.matched} events so far`);
+  }
+  console.log(`${job.state}: ${job.matched} events, ${job.deliveries} deliveries are due`);
+}
+
+async function tail(flags: HookFlags): Promise<void> {
+  const { client } = await connect(flags);
+  const { sourceId, name } = await findSource(client, flags.source);
+  console.error(`Following ${name}; stop with Ctrl-C`);
+  await follow(
+    signal => client.webhooks.tailEvents({ sourceId }, { signal }),
+    ({ data }) => console.log(flags.json ? JSON.stringify(data) : rowOf(data as Event).join('  ')),
+  );
+}
