@@ -16,10 +16,10 @@ import {
   saveBackup,
 } from '../tables/backups.ts';
 import { describe, keyElements } from '../tables/description.ts';
-import { defineAgain } from '../tables/vector-indexes.ts';
 import { withIds } from '../tables/ids.ts';
 import { currentItems, type ItemSource, withId } from '../tables/item-source.ts';
 import { startGarbageRemoval } from '../tables/removal.ts';
+import { defineAgain } from '../tables/vector-indexes.ts';
 import {
   type BackupArnInput,
   type CreateBackupInput,

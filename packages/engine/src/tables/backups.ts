@@ -58,7 +58,7 @@ export const saveBackup = (tx: Pick<Tx, 'put'>, backup: Backup): void =>
 
 // Its items, as a table without anything beside them.
 export function itemsOf({ id, table }: Backup): Table {
-  const { ttl: _, ...rest } = table;
+  const { ttl: _, vectors: __, ...rest } = table;
   return { ...rest, id, indexes: [], streams: [] };
 }
 

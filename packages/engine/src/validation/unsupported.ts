@@ -1,12 +1,5 @@
 import { checkConstraints } from './constraints.ts';
-import {
-  integer,
-  required,
-  type StructureShape,
-  string,
-  structure,
-  type TypeOf,
-} from './shape.ts';
+import { integer, required, type StructureShape, string, structure, type TypeOf } from './shape.ts';
 import { resolveTableArn, tableName } from './table-name.ts';
 
 // Bulk operations and global tables: only what is needed to refuse them with the right error, and all that lists of
