@@ -168,3 +168,31 @@ test('expiry removes an item from the index', async () => {
   expect((await search(engine, [1, 0, 0])).map(({ pk }) => pk)).toEqual(['b']);
   expect(engine.check().problems).toEqual([]);
 });
+
+test('a backup keeps the definition of an index, and a restored table has it filled', async () => {
+  await call(engine, 'CreateTable', vectorTable());
+  await put(note('a', [1, 0, 0], { tenant: { S: 't' } }));
+  await put(note('b', [0, 1, 0]));
+  const { BackupDetails } = await call(engine, 'CreateBackup', { TableName: 'notes', BackupName: 'daily' });
+  await engine.settled();
+  const { BackupArn } = BackupDetails;
+  const { BackupDescription } = await call(engine, 'DescribeBackup', { BackupArn });
+  expect(BackupDescription.SourceTableFeatureDetails).toMatchObject({
+    VectorIndexes: [{ IndexName: 'byMeaning', Dimensions: 3 }, { IndexName: 'ofTenant' }],
+  });
+  await call(engine, 'RestoreTableFromBackup', { BackupArn, TargetTableName: 'restored' });
+  await engine.settled();
+  expect(await search(engine, [1, 0, 0], { TableName: 'restored' })).toEqual([
+    { pk: 'a', score: 0 },
+    { pk: 'b', score: 1 },
+  ]);
+  await call(engine, 'RestoreTableFromBackup', {
+    BackupArn,
+    TargetTableName: 'bare',
+    VectorIndexOverride: [],
+  });
+  await engine.settled();
+  const { Table } = await call(engine, 'DescribeTable', { TableName: 'bare' });
+  expect(Table).not.toHaveProperty('VectorIndexes');
+  expect(engine.check().problems).toEqual([]);
+});

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { DynamoError } from '../errors.ts';
 import { decodeSize } from '../storage/codec.ts';
 import { readSize, type Tx } from '../storage/committer.ts';
-import type { Index, Table } from '../storage/table.ts';
+import { type Index, type Table, vectorsOf } from '../storage/table.ts';
 import { tableArn } from '../tables/arns.ts';
 import {
   listBackups as allBackups,
@@ -19,6 +19,7 @@ import { describe, keyElements } from '../tables/description.ts';
 import { withIds } from '../tables/ids.ts';
 import { currentItems, type ItemSource, withId } from '../tables/item-source.ts';
 import { startGarbageRemoval } from '../tables/removal.ts';
+import { defineAgain } from '../tables/vector-indexes.ts';
 import {
   type BackupArnInput,
   type CreateBackupInput,
@@ -206,6 +207,7 @@ function descriptionOf(context: Context, backup: Backup, status?: 'DELETED') {
     SourceTableFeatureDetails: {
       ...(locals.length > 0 && { LocalSecondaryIndexes: locals }),
       ...(globals.length > 0 && { GlobalSecondaryIndexes: globals }),
+      ...(vectorsOf(table).length > 0 && { VectorIndexes: vectorsOf(table).map(defineAgain) }),
       ...(StreamSpecification && { StreamDescription: StreamSpecification }),
       ...timeToLiveOf(table),
       ...(SSEDescription && { SSEDescription }),

@@ -19,7 +19,7 @@ export type Report = {
 // Every problem is counted, the first thousand are described: a badly damaged store can still be reported.
 const describedProblems = 1000;
 
-type Fix = (tx: Pick<Tx, 'put' | 'remove'>) => void;
+type Fix = (tx: Tx) => void;
 // More are put right by another pass.
 const mostFixes = 5000;
 

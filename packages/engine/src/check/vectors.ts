@@ -11,7 +11,9 @@ import {
   vectorKey,
 } from '../vectors/records.ts';
 import { vectorSize } from '../vectors/size.ts';
+import { forgetCodes } from '../vectors/state.ts';
 import { vectorOf } from '../vectors/values.ts';
+import { rewriteVector } from '../vectors/write.ts';
 import { attempt, type Check } from './findings.ts';
 
 // A vector index must have the vector of every item that has one, as it is in the item, and no other.
@@ -47,8 +49,10 @@ export function checkVectorsOf(
           );
         }),
       );
-    if (!isStored)
-      check.add('index', key, `the vector index ${index.name} has another vector than the item`, table.name);
+    if (!isStored) {
+      const message = `the vector index ${index.name} has another vector than the item`;
+      check.add('index', key, message, table.name, tx => rewriteVector(tx, table, index, key, sized));
+    }
   }
 }
 
@@ -71,7 +75,14 @@ export function checkVectorEntry(check: Check, key: Buffer, value: Buffer): void
     partitionOf(index, image.item)?.equals(position.partition);
   check.report.indexEntries++;
   if (!isRight)
-    check.add('index', key, `an entry of the vector index ${index.name} disagrees with its item`, table.name);
+    check.add(
+      'index',
+      key,
+      `an entry of the vector index ${index.name} disagrees with its item`,
+      table.name,
+      // The item may be there, and be damaged.
+      image || !check.store.has(itemKeyOf(table.id, key.subarray(5))) ? tx => tx.remove(key) : undefined,
+    );
 }
 
 // Every vector is the one that the entry of its item names.
@@ -86,7 +97,9 @@ export function checkVector(check: Check, key: Buffer, value: Buffer): void {
   const position =
     stored && check.store.get(entryKey(index.id, itemKeyOf(table.id, stored.base)), decodePosition);
   if (!position || !vectorKey(index.id, position).equals(key))
-    check.add('index', key, `a vector of the index ${index.name} belongs to no item`, table.name);
+    check.add('index', key, `a vector of the index ${index.name} belongs to no item`, table.name, tx =>
+      tx.remove(key),
+    );
 }
 
 export function checkVectorBlock(check: Check, key: Buffer, value: Buffer): void {
@@ -94,7 +107,11 @@ export function checkVectorBlock(check: Check, key: Buffer, value: Buffer): void
   if (!owner) {
     if (!check.known.isGarbage(key)) check.add('index', key, 'codes of vectors without an index');
   } else if (!attempt(() => isWholeBlock(value))) {
-    check.add('index', key, `codes of the vector index ${owner.index.name} are damaged`, owner.table.name);
+    const message = `codes of the vector index ${owner.index.name} are damaged`;
+    const partition = key.subarray(5, 21);
+    check.add('index', key, message, owner.table.name, tx =>
+      forgetCodes(check.store, tx, owner.index.id, partition),
+    );
   }
 }
 

@@ -8,6 +8,7 @@ import { type Index, type KeySchema, type RestoredFrom, type Table, vectorsOf } 
 import { writeChange } from '../storage/writer.ts';
 import type { RestoreOverrides } from '../validation/backups.ts';
 import { checkThroughput } from '../validation/table-definition.ts';
+import { onDemandOnly } from '../validation/vector-indexes.ts';
 import { findBackup } from './backups.ts';
 import { encryptionOf, onDemandOf } from './definition.ts';
 import { keyElements } from './description.ts';
@@ -130,6 +131,8 @@ export function checkOverrides(source: Table, overrides: RestoreOverrides): void
     );
   }
   if (throughput) checkThroughput(throughput);
+  if (billing !== 'PAY_PER_REQUEST' && keptVectors(source, overrides.VectorIndexOverride).length > 0)
+    throw onDemandOnly();
 }
 
 /** Creates the table, and fills it in the background. */

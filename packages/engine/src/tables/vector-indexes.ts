@@ -78,8 +78,8 @@ function refuseKnownName(table: Table, vectors: readonly VectorIndex[], name: st
   );
 }
 
-export function describeVectorIndex(context: Context, table: Table, index: VectorIndex, isNew: boolean) {
-  const { items, bytes } = readSize(context.store, index.id);
+/** As in the request that made it. */
+export function defineAgain(index: VectorIndex) {
   const { projection, hash } = index;
   const schema = searchAttributes(index).map(attribute => ({
     AttributeName: attribute.name,
@@ -95,6 +95,13 @@ export function describeVectorIndex(context: Context, table: Table, index: Vecto
     VectorAttribute: { AttributeName: index.attribute },
     Dimensions: index.dimensions,
     DistanceFunction: index.distance,
+  };
+}
+
+export function describeVectorIndex(context: Context, table: Table, index: VectorIndex, isNew: boolean) {
+  const { items, bytes } = readSize(context.store, index.id);
+  return {
+    ...defineAgain(index),
     IndexStatus: isNew ? 'CREATING' : index.status,
     ...(index.status === 'CREATING' && { Backfilling: true }),
     IndexSizeBytes: bytes,

@@ -68,3 +68,16 @@ export function blocksOf(indexId: number, partition: Buffer, build?: number): Ke
   number.writeUInt32BE(build);
   return prefixRange(Buffer.concat([prefix, number]));
 }
+
+/** Forgets all codes of a partition: they are made again when it is searched or written. */
+export function forgetCodes(
+  store: Pick<Store, 'get' | 'keys'>,
+  tx: Tx,
+  indexId: number,
+  partition: Buffer,
+): void {
+  const keys = [...store.keys(blocksOf(indexId, partition))].map(({ key }) => Buffer.from(key));
+  for (const key of keys) tx.remove(key);
+  const { version } = readState(store, indexId, partition) ?? noState;
+  saveState(tx, indexId, partition, { ...noState, version: version + 1 });
+}

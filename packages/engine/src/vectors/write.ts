@@ -63,6 +63,16 @@ export function addVector(tx: Tx, table: Table, index: VectorIndex, key: Buffer,
   return true;
 }
 
+/** Makes what the index holds of an item again. */
+export function rewriteVector(tx: Tx, table: Table, index: VectorIndex, key: Buffer, sized: Sized): void {
+  const position = tx.get(entryKey(index.id, key), decodePosition);
+  if (position && tx.has(vectorKey(index.id, position))) {
+    tx.remove(vectorKey(index.id, position));
+    count(tx, table, index, position.partition, -1);
+  }
+  addVector(tx, table, index, key, sized);
+}
+
 function isSameVector(index: VectorIndex, before: Item, after: Item): boolean {
   for (const name of [index.attribute, ...searchAttributes(index).map(attribute => attribute.name)]) {
     const [old, next] = [before[name], after[name]];
