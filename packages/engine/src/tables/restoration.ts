@@ -4,7 +4,14 @@ import { DynamoError, validationError } from '../errors.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
 import type { Tx } from '../storage/committer.ts';
 import { head, prefixRange, space } from '../storage/keys.ts';
-import { type Index, type KeySchema, type RestoredFrom, type Table, vectorsOf } from '../storage/table.ts';
+import {
+  type Index,
+  type KeySchema,
+  type RestoredFrom,
+  type Table,
+  type VectorIndex,
+  vectorsOf,
+} from '../storage/table.ts';
 import { writeChange } from '../storage/writer.ts';
 import type { RestoreOverrides } from '../validation/backups.ts';
 import { checkThroughput } from '../validation/table-definition.ts';
@@ -45,7 +52,7 @@ export function defineRestored(
       ...keptIndexes(source, 'local', overrides.LocalSecondaryIndexOverride),
       ...keptIndexes(source, 'global', overrides.GlobalSecondaryIndexOverride),
     ].map(index => ({ ...index, id: newId(), status: 'ACTIVE' as const })),
-    ...keptVectors(source, overrides.VectorIndexOverride, newId),
+    ...withVectors(keptVectors(source, overrides.VectorIndexOverride), newId),
     billing,
     throughput: throughput
       ? { read: throughput.ReadCapacityUnits, write: throughput.WriteCapacityUnits }
@@ -97,22 +104,27 @@ function keptIndexes({ indexes }: Table, kind: Index['kind'], wanted: IndexOverr
   });
 }
 
-function keptVectors(
-  source: Table,
-  wanted: RestoreOverrides['VectorIndexOverride'],
-  newId: () => number,
-): Pick<Table, 'vectors'> {
+// They are made again from the items, as DynamoDB does.
+const withVectors = (kept: VectorIndex[], newId: () => number) =>
+  kept.length > 0 && {
+    vectors: kept.map(index => ({ ...index, id: newId(), status: 'ACTIVE' as const })),
+  };
+
+function keptVectors(source: Table, wanted: RestoreOverrides['VectorIndexOverride']): VectorIndex[] {
   const known = vectorsOf(source).filter(index => index.status !== 'DELETING');
-  const kept = wanted?.map(override => {
-    const index = known.find(({ name }) => name === override.IndexName);
-    if (index) return index;
+  if (!wanted) return known;
+  return wanted.map(({ IndexName: name, Dimensions, DistanceFunction, VectorAttribute }) => {
+    const found = known.find(index => index.name === name);
+    const isSame =
+      found?.dimensions === Dimensions &&
+      found.distance === DistanceFunction &&
+      found.attribute === VectorAttribute.AttributeName;
+    if (isSame) return found;
     throw validationError(
       'One or more parameter values were invalid: Indexes provided in the override do not match the indexes of ' +
-        `the source: ${override.IndexName}`,
+        `the source: ${name}`,
     );
   });
-  const vectors = (kept ?? known).map(index => ({ ...index, id: newId(), status: 'ACTIVE' as const }));
-  return vectors.length > 0 ? { vectors } : {};
 }
 
 export function checkOverrides(source: Table, overrides: RestoreOverrides): void {
