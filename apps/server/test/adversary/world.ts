@@ -21,7 +21,7 @@ export type Plan = {
   faults: readonly Fault[];
 };
 export const allFaults = ['store', 'streams', 'kills', 'restarts', 'clocks', 'shards'] as const;
-export type Fault = (typeof allFaults)[number];
+type Fault = (typeof allFaults)[number];
 
 export type Violation = { what: string; about: readonly string[] };
 
