@@ -1,4 +1,4 @@
-import type { Load, Violation, Fixture } from './fixture.ts';
+import type { Fixture, Load, Violation } from './fixture.ts';
 
 // People write to agents, several to one conversation. Some ask for an action, which two people approve or refuse at
 // the same time. Every message is answered once and counted once, and what was approved is done once.

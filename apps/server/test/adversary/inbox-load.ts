@@ -1,4 +1,4 @@
-import type { Load, Violation, Fixture } from './fixture.ts';
+import type { Fixture, Load, Violation } from './fixture.ts';
 
 // Messages to some users and to everyone, which users mark as read and as unread. Each message arrives once, and every
 // stored count says what the lists of the users say.

@@ -1,6 +1,6 @@
 import { seededRandom } from '@stak/kit';
 import { createAgentsLoad } from './agents-load.ts';
-import { allFaults, type Load, type Plan, type Result, runPlan, type Fixture } from './fixture.ts';
+import { allFaults, type Fixture, type Load, type Plan, type Result, runPlan } from './fixture.ts';
 import { shorten } from './history.ts';
 import { createInboxLoad } from './inbox-load.ts';
 import { createStorageLoad } from './storage-load.ts';

@@ -1,4 +1,4 @@
-import type { Load, Fixture } from './fixture.ts';
+import type { Fixture, Load } from './fixture.ts';
 
 // The storage of the account, which is counted from streams, against a count of everything that is stored.
 

@@ -1,4 +1,4 @@
-import type { Load, Violation, Fixture } from './fixture.ts';
+import type { Fixture, Load, Violation } from './fixture.ts';
 
 // One person's tasks, edited from several places at once: made, moved, completed, deleted. Each is made once, a series
 // goes on with one next task, every count says what the list says, and the order is one.

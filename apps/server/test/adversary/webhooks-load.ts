@@ -1,4 +1,4 @@
-import type { Load, Violation, Fixture } from './fixture.ts';
+import type { Fixture, Load, Violation } from './fixture.ts';
 
 // Events from a sender that repeats what got no answer, with an id. Each is stored once and delivered once to each of
 // three destinations, unless the server died that had sent it or the answer of the destination was lost: then it comes
@@ -115,7 +115,9 @@ export async function createWebhooksLoad(fixture: Fixture): Promise<Load> {
     users: [send, send],
     async check() {
       const found: Violation[] = [];
-      const listed = await fixture.list<{ eventId: string; status: string }>(`/v1/sources/${sourceId}/events`);
+      const listed = await fixture.list<{ eventId: string; status: string }>(
+        `/v1/sources/${sourceId}/events`,
+      );
       const ids = new Set(listed.map(({ eventId }) => eventId));
       const wrongCount = (what: string, counted: number) => {
         if (counted !== accepted.size)
