@@ -1,4 +1,4 @@
-import type { Load, Violation, World } from './world.ts';
+import type { Fixture, Load, Violation } from './fixture.ts';
 
 // People write to agents, several to one conversation. Some ask for an action, which two people approve or refuse at
 // the same time. Every message is answered once and counted once, and what was approved is done once.
@@ -11,8 +11,8 @@ const conversations = ['c0', 'c1'];
 type Turn = { seq: number; messages: { role: string; content: string }[] };
 type Waiting = { approval_id: string; conversation_id: string };
 
-export async function createAgentsLoad(world: World): Promise<Load> {
-  const { call, make, list, random, below, pick, deaths } = world;
+export async function createAgentsLoad(fixture: Fixture): Promise<Load> {
+  const { call, make, list, random, below, pick, deaths } = fixture;
   for (const [tenant, messages_per_day] of [
     [base, 10_000],
     [limited, quota],

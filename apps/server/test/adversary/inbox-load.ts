@@ -1,4 +1,4 @@
-import type { Load, Violation, World } from './world.ts';
+import type { Fixture, Load, Violation } from './fixture.ts';
 
 // Messages to some users and to everyone, which users mark as read and as unread. Each message arrives once, and every
 // stored count says what the lists of the users say.
@@ -9,8 +9,8 @@ const inbox = '/v1/tenants/acme/inboxes/news';
 type Send = { id: string; uids: readonly string[] };
 type Shown = { id: string; read: boolean; message: { title: string } };
 
-export async function createInboxLoad(world: World): Promise<Load> {
-  const { call, make, list, random, below, pick } = world;
+export async function createInboxLoad(fixture: Fixture): Promise<Load> {
+  const { call, make, list, random, below, pick } = fixture;
   await make('PUT', inbox, { send: { title: 'News' } });
   for (const uid of users) await make('PUT', `${inbox}/users/${uid}`, {});
   const sends = new Map<string, Send>(); // by title

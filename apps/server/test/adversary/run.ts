@@ -1,13 +1,13 @@
 import { seededRandom } from '@stak/kit';
 import { createAgentsLoad } from './agents-load.ts';
+import { allFaults, type Fixture, type Load, type Plan, type Result, runPlan } from './fixture.ts';
 import { shorten } from './history.ts';
 import { createInboxLoad } from './inbox-load.ts';
 import { createStorageLoad } from './storage-load.ts';
 import { createTasksLoad } from './tasks-load.ts';
 import { createWebhooksLoad } from './webhooks-load.ts';
-import { allFaults, type Load, type Plan, type Result, runPlan, type World } from './world.ts';
 
-const creators: Record<string, (world: World) => Promise<Load>> = {
+const creators: Record<string, (fixture: Fixture) => Promise<Load>> = {
   webhooks: createWebhooksLoad,
   inbox: createInboxLoad,
   tasks: createTasksLoad,
@@ -39,14 +39,14 @@ export function planOf(seed: number): Plan {
 }
 
 export const run = (plan: Plan): Promise<Result> =>
-  runPlan(plan, async (world, names) => {
+  runPlan(plan, async (fixture, names) => {
     for (const tenant_id of ['acme', 'limited'])
-      await world.make('POST', '/v1/tenants', {
+      await fixture.make('POST', '/v1/tenants', {
         send: { tenant_id, name: tenant_id, status: 'active' },
         key: tenant_id,
       });
     const loads: Load[] = [];
-    for (const name of names) loads.push(await creators[name]!(world));
+    for (const name of names) loads.push(await creators[name]!(fixture));
     return loads;
   });
 

@@ -1,12 +1,12 @@
-import type { Load, World } from './world.ts';
+import type { Fixture, Load } from './fixture.ts';
 
 // The storage of the account, which is counted from streams, against a count of everything that is stored.
 
 const countedWithinMs = 30_000; // after it was asked for
 const lookAgainMs = 2_000;
 
-export async function createStorageLoad(world: World): Promise<Load> {
-  const { nodes, sleep, pick } = world;
+export async function createStorageLoad(fixture: Fixture): Promise<Load> {
+  const { nodes, sleep, pick } = fixture;
 
   const read = async () => {
     for (;;) {

@@ -1,4 +1,4 @@
-import type { Load, Violation, World } from './world.ts';
+import type { Fixture, Load, Violation } from './fixture.ts';
 
 // One person's tasks, edited from several places at once: made, moved, completed, deleted. Each is made once, a series
 // goes on with one next task, every count says what the list says, and the order is one.
@@ -15,8 +15,8 @@ type Task = {
 };
 const path = '/v1/tasks';
 
-export async function createTasksLoad(world: World): Promise<Load> {
-  const { call, make, list, random, pick } = world;
+export async function createTasksLoad(fixture: Fixture): Promise<Load> {
+  const { call, make, list, random, pick } = fixture;
   const known = new Map<string, { id: string; isSeries: boolean; isDeleted: boolean; completed: number }>(); // by title
   let made = 0;
   const busy = new Set<string>(); // one thing at a time happens to a task: then what has to come of it is known

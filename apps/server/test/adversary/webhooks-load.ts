@@ -1,4 +1,4 @@
-import type { Load, Violation, World } from './world.ts';
+import type { Fixture, Load, Violation } from './fixture.ts';
 
 // Events from a sender that repeats what got no answer, with an id. Each is stored once and delivered once to each of
 // three destinations, unless the server died that had sent it or the answer of the destination was lost: then it comes
@@ -12,8 +12,8 @@ const clearlyLaterMs = 3_000; // clocks differ
 type Visit = { eventId: string; n: string; atMs: number; status: number | 'lost' };
 type Stored = { connectionId: string; state: string; attempts: number };
 
-export async function createWebhooksLoad(world: World): Promise<Load> {
-  const { call, make, random, destinations, nowMs, below } = world;
+export async function createWebhooksLoad(fixture: Fixture): Promise<Load> {
+  const { call, make, random, destinations, nowMs, below } = fixture;
   const { sourceId } = await make('POST', '/v1/sources', {
     send: { name: 'S', dedupeHeader: 'x-event-id' },
     key: 'source',
@@ -60,7 +60,7 @@ export async function createWebhooksLoad(world: World): Promise<Load> {
   };
 
   const hasDiedAfter = (atMs: number): number =>
-    world.deaths().filter(deathMs => deathMs >= atMs && deathMs < atMs + recordedWithinMs).length;
+    fixture.deaths().filter(deathMs => deathMs >= atMs && deathMs < atMs + recordedWithinMs).length;
 
   function checkVisits(
     i: number,
@@ -115,7 +115,9 @@ export async function createWebhooksLoad(world: World): Promise<Load> {
     users: [send, send],
     async check() {
       const found: Violation[] = [];
-      const listed = await world.list<{ eventId: string; status: string }>(`/v1/sources/${sourceId}/events`);
+      const listed = await fixture.list<{ eventId: string; status: string }>(
+        `/v1/sources/${sourceId}/events`,
+      );
       const ids = new Set(listed.map(({ eventId }) => eventId));
       const wrongCount = (what: string, counted: number) => {
         if (counted !== accepted.size)

@@ -21,7 +21,7 @@ export type Plan = {
   faults: readonly Fault[];
 };
 export const allFaults = ['store', 'streams', 'kills', 'restarts', 'clocks', 'shards'] as const;
-export type Fault = (typeof allFaults)[number];
+type Fault = (typeof allFaults)[number];
 
 export type Violation = { what: string; about: readonly string[] };
 
@@ -32,7 +32,7 @@ export type Load = {
   check(): Promise<Violation[]>;
 };
 
-export type World = {
+export type Fixture = {
   random: Random;
   pick<T>(list: readonly T[]): T;
   below(most: number): number;
@@ -77,7 +77,7 @@ const quietWithinMs = 200_000; // the longest wait: retries, leases and what is 
 
 export async function runPlan(
   plan: Plan,
-  createLoads: (world: World, names: readonly string[]) => Promise<Load[]>,
+  createLoads: (fixture: Fixture, names: readonly string[]) => Promise<Load[]>,
 ): Promise<Result> {
   const time = replaceTime(seededRandom(plan.seed));
   const random = seededRandom(plan.seed + 1_000_003);
@@ -96,7 +96,7 @@ export async function runPlan(
 async function simulate(
   plan: Plan,
   { time, random, history }: { time: VirtualTime; random: Random; history: History },
-  createLoads: (world: World, names: readonly string[]) => Promise<Load[]>,
+  createLoads: (fixture: Fixture, names: readonly string[]) => Promise<Load[]>,
 ): Promise<{ violations: Violation[]; deaths: number }> {
   const has = (fault: Fault) => plan.faults.includes(fault);
   const below = (most: number) => Math.floor(random() * most);
@@ -184,7 +184,7 @@ async function simulate(
     }),
   };
 
-  const world: World = {
+  const fixture: Fixture = {
     random,
     pick,
     below,
@@ -209,7 +209,7 @@ async function simulate(
       throw new Error(`${method} ${path} got no answer`);
     },
     async make(method, path, request) {
-      const { status, body } = await world.call(method, path, request);
+      const { status, body } = await fixture.call(method, path, request);
       if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
       return body;
     },
@@ -218,7 +218,7 @@ async function simulate(
       const separator = path.includes('?') ? '&' : '?';
       for (let cursor: string | null = ''; cursor !== null; ) {
         const after: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-        const { status, body } = await world.call('GET', `${path}${separator}limit=100${after}`);
+        const { status, body } = await fixture.call('GET', `${path}${separator}limit=100${after}`);
         if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
         all.push(...body.data);
         cursor = body.next_cursor ?? null;
@@ -228,7 +228,7 @@ async function simulate(
   };
 
   // A server may know the sources and settings of a minute ago. The one that sets them up is gone before that matters.
-  const loads = await createLoads(world, plan.loads);
+  const loads = await createLoads(fixture, plan.loads);
   await first.stop();
   alive = Array.from({ length: plan.nodes }, open);
   for (const node of alive) await node.begin();

@@ -2,7 +2,7 @@
 // other, until the time is over.
 //   npm run adversary -- --minutes 30 [--seed 1]
 import { parseArgs } from 'node:util';
-import { describeResult, planOf, run, shrink } from '../apps/server/test/adversary/run.ts';
+import { describeResult, planOf, run, shrink } from './run.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } });
 const minutes = Number(values.minutes ?? 1);
