@@ -155,17 +155,8 @@ export function openServices(deps: ComposeDeps): OpenServices {
   const tasks = openTasks(deps, { accounts, tenants, inbox, webhooks });
   const storage = openStorage(deps, { accounts, tenants, inbox, webhooks });
   const lake = deps.lake && openLake(deps, deps.lake, { accounts, tenants });
-  const agents = openAgents(deps, {
-    accounts,
-    tenants,
-    inbox,
-    webhooks,
-    tasks,
-    lake,
-    outbound,
-    mcpOutbound,
-    hasRoom,
-  });
+  const opened = { outbound, mcpOutbound, accounts, tenants, inbox, webhooks, tasks };
+  const agents = openAgents(deps, { ...opened, lake, hasRoom });
   const erasers: readonly Eraser[] = [
     webhooks.eraser,
     inbox.eraser,
@@ -177,7 +168,7 @@ export function openServices(deps: ComposeDeps): OpenServices {
     ...(lake ? [lake.eraser] : []),
     { name: 'storage', eraseAccount: async id => storage.erase(id).then(() => 'done') },
   ];
-  const services = { outbound, mcpOutbound, accounts, tenants, inbox, webhooks, tasks, agents, storage };
+  const services = { ...opened, agents, storage };
   return lake ? { ...services, lake } : services;
 }
 
