@@ -274,9 +274,7 @@ describe('a table that is restored from a backup', () => {
       TargetTableName: 'restored',
       VectorIndexOverride: [vectorIndex()],
     });
-    expect(TableDescription.VectorIndexes?.map(index => index.IndexName)).toEqual([
-      'byMeaning',
-    ]);
+    expect(TableDescription.VectorIndexes?.map(index => index.IndexName)).toEqual(['byMeaning']);
     await expectRefusal(
       call(engine, 'RestoreTableFromBackup', {
         BackupArn,

@@ -14,10 +14,10 @@ import { createStreamAdversary, passingStreamFaults } from '@stak/streams/advers
 import { createCursors, createLedger, createStore, type DynamoClient, tableErrors } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { composeServices, endpointsOf } from '../../src/compose/compose.ts';
-import type { ServerConfig } from '../../src/config/config.ts';
 import { createConsumers } from '../../src/compose/consumers.ts';
-import type { Database } from '../../src/store/database.ts';
 import { apiInfo } from '../../src/compose/document.ts';
+import type { ServerConfig } from '../../src/config/config.ts';
+import type { Database } from '../../src/store/database.ts';
 import { createPresence } from '../../src/store/presence.ts';
 import { createNetwork, type Destination } from './network.ts';
 import type { VirtualTime } from './virtual-time.ts';
