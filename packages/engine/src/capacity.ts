@@ -1,5 +1,5 @@
+import { type Image, projectedNames, projectedSize } from './item-writer.ts';
 import { attributesOfKey, type Index, type Table, type VectorIndex, vectorsOf } from './storage/table.ts';
-import { type Image, projectedNames, projectedSize } from './storage/writer.ts';
 import { equalValues } from './values/compare.ts';
 import { partitionOf } from './vectors/records.ts';
 import { vectorSize, visibleNames } from './vectors/size.ts';

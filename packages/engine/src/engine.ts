@@ -379,8 +379,7 @@ const journalOf = ({ submit }: Context, journal: Journal | undefined) => ({
   // Puts the store itself on the disk, and uses the files of the journal before that again. This happens by itself every
   // few seconds.
   checkpoint: async (): Promise<void> => journal?.checkpoint(),
-  // No backup is made any more.
-  end: (): Promise<void> => submit(tx => journal?.end(tx)),
+  end: (): Promise<void> => submit(tx => journal?.end(tx)), // no backup is made any more
 });
 
 const writePauseOf = (

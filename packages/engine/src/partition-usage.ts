@@ -1,7 +1,7 @@
 import { type Usage, writeUsage } from './capacity.ts';
 import type { Context } from './context.ts';
+import type { Image } from './item-writer.ts';
 import type { Index, KeySchema, Table } from './storage/table.ts';
-import type { Image } from './storage/writer.ts';
 import type { AttributeValue, Item } from './values/attribute-value.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { Context } from './context.ts';
+import { expiryOf, readImage, writeChange } from './item-writer.ts';
 import type { Tx } from './storage/committer.ts';
 import { head, space, ttlItemKey, ttlKey, ttlSeconds } from './storage/keys.ts';
 import type { Table } from './storage/table.ts';
-import { expiryOf, readImage, writeChange } from './storage/writer.ts';
 import { trimLog } from './streams/trim.ts';
 import { forgetTokens } from './token-sweeper.ts';
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ProblemKind } from '../src/check/findings.ts';
+import { makeImage } from '../src/item-writer.ts';
 import { createCatalog } from '../src/storage/catalog.ts';
 import { decodeChange, encodeChange } from '../src/storage/change-log.ts';
 import { encodeItem } from '../src/storage/codec.ts';
@@ -23,7 +24,6 @@ import {
 } from '../src/storage/keys.ts';
 import { copyBytes, decodeJson, encodeJson, openStore, type Store } from '../src/storage/store.ts';
 import type { Table } from '../src/storage/table.ts';
-import { makeImage } from '../src/storage/writer.ts';
 import type { Item } from '../src/values/attribute-value.ts';
 import { call, hashTable, newIndex, openEngine, streaming, testClock } from './engine-fixture.ts';
 

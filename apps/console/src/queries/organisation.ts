@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { usePages } from '../components/data/pages.tsx';
+import { usePages } from '../components/display/pages.tsx';
 import { client } from './api.ts';
 
 /** The current organisation and the role of the signed-in person in it. */

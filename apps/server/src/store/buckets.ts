@@ -7,12 +7,12 @@ import { openObjects } from './lake/lake-objects.ts';
 
 const readBytes = 8 * 1024 * 1024;
 
-/** `place` is a folder, or s3. Undefined: the folder of the store. */
-export function readBuckets(
-  place: string | undefined,
-  env: Record<string, string | undefined> = process.env,
+/** Of a path, the folder; of s3, the buckets of the environment's region. Undefined: the folder of the store. */
+export function openBuckets(
+  path: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
 ): string | Buckets | undefined {
-  if (place !== 's3') return place;
+  if (path !== 's3') return path;
   const { STAK_AWS_REGION: region, STAK_S3_ENDPOINT: endpoint } = env;
   if (!region) throw new UsageError('--buckets s3 needs STAK_AWS_REGION');
   const opened = new Map<string, Bucket>();

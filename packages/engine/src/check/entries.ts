@@ -1,8 +1,8 @@
+import { expiryOf, readImage } from '../item-writer.ts';
 import type { Tx } from '../storage/committer.ts';
 import { head, indexKey, space, tokenExpiryKey, ttlItemKey, ttlSeconds } from '../storage/keys.ts';
 import { decodeJson } from '../storage/store.ts';
 import type { Index, Table } from '../storage/table.ts';
-import { expiryOf, readImage } from '../storage/writer.ts';
 import { tokenOf } from '../token-sweeper.ts';
 import { attempt, type Check } from './findings.ts';
 

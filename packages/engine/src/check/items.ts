@@ -1,7 +1,7 @@
+import { expiryOf, projectedSize } from '../item-writer.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
 import { indexKey, itemKey, ttlKey } from '../storage/keys.ts';
 import type { Index, KeyAttribute, Table } from '../storage/table.ts';
-import { expiryOf, projectedSize } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { itemSize } from '../values/size.ts';
 import { attempt, type Check } from './findings.ts';

@@ -1,9 +1,9 @@
+import { readImage } from '../item-writer.ts';
 import { decodeChange } from '../storage/change-log.ts';
 import { decodeItem } from '../storage/codec.ts';
 import { itemKey, logSequence, logShard } from '../storage/keys.ts';
 import { copyBytes } from '../storage/store.ts';
 import type { Stream } from '../storage/table.ts';
-import { readImage } from '../storage/writer.ts';
 import type { StreamEntry } from '../streams/dropped-streams.ts';
 import { equalItems } from '../values/compare.ts';
 import { attempt, type Check } from './findings.ts';

@@ -1,5 +1,5 @@
+import { readImage } from '../item-writer.ts';
 import { type Table, type VectorIndex, vectorsOf } from '../storage/table.ts';
-import { readImage } from '../storage/writer.ts';
 import { checkBlock } from '../vectors/blocks.ts';
 import {
   createVectorReader,

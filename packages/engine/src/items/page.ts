@@ -2,12 +2,12 @@ import type { Context, View } from '../context.ts';
 import type { Condition } from '../expressions/condition.ts';
 import { evaluateCondition } from '../expressions/evaluation.ts';
 import { type Projection, project } from '../expressions/projection.ts';
+import { keyAttributes, projectedSize } from '../item-writer.ts';
 import * as limits from '../limits.ts';
 import { decodeItem, decodeSize, type Gathering } from '../storage/codec.ts';
 import { after, partitionOf, successor } from '../storage/keys.ts';
 import { copyBytes, type Decode, type RangeOptions } from '../storage/store.ts';
 import { attributesOfKey, type Index, type Table } from '../storage/table.ts';
-import { keyAttributes, projectedSize } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 
 // One page of a Query or Scan: up to 1 MB or `limit` items, counted before the filter. For an index, only projected

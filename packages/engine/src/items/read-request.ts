@@ -1,9 +1,9 @@
 import { readUnits, readUsage, type Usage } from '../capacity.ts';
 import { validationError } from '../errors.ts';
 import { type Projection, projectionOf } from '../expressions/projection.ts';
+import { projectedNames } from '../item-writer.ts';
 import { after, indexKey, itemKey, type KeyRange } from '../storage/keys.ts';
 import { type Index, type Table, vectorsOf } from '../storage/table.ts';
-import { projectedNames } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 import type { Page } from './page.ts';
 

@@ -6,12 +6,12 @@ import { evaluateCondition } from '../expressions/evaluation.ts';
 import type { Path } from '../expressions/path.ts';
 import type { Update } from '../expressions/update.ts';
 import { applyUpdate } from '../expressions/update-application.ts';
+import { type Image, keyAttributes, makeImage, readImage, writeChange } from '../item-writer.ts';
 import * as limits from '../limits.ts';
 import { reportWrite } from '../partition-usage.ts';
 import type { Tx } from '../storage/committer.ts';
 import { itemKey } from '../storage/keys.ts';
 import type { Table } from '../storage/table.ts';
-import { type Image, keyAttributes, makeImage, readImage, writeChange } from '../storage/writer.ts';
 import { tooDeep, validateValue } from '../validation/attribute-values.ts';
 import {
   checkItemKeys,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type DynamoError, validationError } from '../errors.ts';
+import { makeImage } from '../item-writer.ts';
 import { decodeItem } from '../storage/codec.ts';
 import type { Table } from '../storage/table.ts';
-import { makeImage } from '../storage/writer.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
 
 // Where a page ended: in which of the statement's reads, and after which item.

@@ -1,10 +1,10 @@
 import { DynamoError, validationError } from '../errors.ts';
 import type { Condition, Test } from '../expressions/condition.ts';
 import { projectTouched } from '../expressions/update-application.ts';
+import { keyAttributes } from '../item-writer.ts';
 import type { Guard, Outcome, Plan } from '../items/write-plan.ts';
 import { planCheck, planDelete, planPut, planUpdate } from '../items/write-plan.ts';
 import type { Table } from '../storage/table.ts';
-import { keyAttributes } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 import type { Returning } from './ast.ts';
 import type { BoundDelete, BoundExists, BoundInsert, BoundUpdate, BoundWrite } from './binding.ts';

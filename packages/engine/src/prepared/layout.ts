@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
+import { projectedNames } from '../item-writer.ts';
 import * as limits from '../limits.ts';
 import type { Tx } from '../storage/committer.ts';
 import { notPlain, plainSize } from '../storage/plain-item.ts';
 import { attributesOfKey, type Index, type KeyAttribute, type Stream, type Table } from '../storage/table.ts';
-import { projectedNames } from '../storage/writer.ts';
 import type { NativeItem } from '../values/marshal.ts';
 import { byteLength } from '../values/size.ts';
 import { isBytes, unsupported } from './values.ts';

@@ -9,7 +9,7 @@ import { indexEntry } from './keys.ts';
 import { type IndexLayout, indexKeyPart, type Layout, projectedBytes } from './layout.ts';
 import { equalPlain } from './values.ts';
 
-// Applies a decided write: what `storage/writer.ts` does for tagged values, and what `capacity.ts` counts. Nothing here
+// Applies a decided write: what `item-writer.ts` does for tagged values, and what `capacity.ts` counts. Nothing here
 // may throw, because a part may be written already.
 
 /** One write in a transaction. `before` is decoded only where something needs it. */

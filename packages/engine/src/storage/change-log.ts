@@ -1,5 +1,6 @@
 import { decodeSizeAt } from './codec.ts';
-import type { Actor } from './writer.ts';
+
+export type Actor = 'user' | 'ttl';
 
 // A stored change record: event, actor, time, then the keys and images as they are stored with the item.
 

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
+import { expiryOf, projectedSize } from '../item-writer.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
 import type { Tx } from '../storage/committer.ts';
 import { after, head, indexKey, prefixRange, space, ttlKey } from '../storage/keys.ts';
 import type { Entry } from '../storage/store.ts';
 import { type Index, type Table, type VectorIndex, vectorsOf } from '../storage/table.ts';
-import { expiryOf, projectedSize } from '../storage/writer.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { entryKey } from '../vectors/records.ts';
 import { addVector } from '../vectors/write.ts';

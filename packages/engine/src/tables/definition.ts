@@ -1,4 +1,4 @@
-import type { Index, KeySchema, Projection, Table, Throughput } from '../storage/table.ts';
+import type { Index, KeySchema, Projection, Table, Throughput, VectorIndex } from '../storage/table.ts';
 import type { CreateTableInput } from '../validation/create-table.ts';
 import type {
   AttributeDefinitionsInput,
@@ -8,7 +8,7 @@ import type {
   ThroughputInput,
   WarmThroughputInput,
 } from '../validation/table-members.ts';
-import { defineVectorIndex } from './vector-indexes.ts';
+import type { VectorIndexInput } from '../validation/vector-indexes.ts';
 
 // From the request that defines a table to its stored description. The request has been validated.
 
@@ -117,3 +117,29 @@ export const encryptionOf = (input: EncryptionInput): NonNullable<Table['sse']> 
   type: input.SSEType ?? 'KMS',
   keyArn: input.KMSMasterKeyId,
 });
+
+export function defineVectorIndex(
+  input: VectorIndexInput,
+  definitions: AttributeDefinitionsInput,
+  newId: () => number,
+): VectorIndex {
+  const attributesOf = (type: string) =>
+    (input.SearchSchema ?? [])
+      .filter(({ SearchSchemaElementType }) => SearchSchemaElementType === type)
+      .map(({ AttributeName: name }) => {
+        const definition = definitions.find(({ AttributeName }) => AttributeName === name)!;
+        return { name, type: definition.AttributeType };
+      });
+  const [hash] = attributesOf('HASH');
+  return {
+    id: newId(),
+    name: input.IndexName,
+    attribute: input.VectorAttribute.AttributeName,
+    dimensions: input.Dimensions,
+    distance: input.DistanceFunction,
+    ...(hash && { hash }),
+    filters: attributesOf('INLINE_FILTER'),
+    projection: projectionOf(input.Projection),
+    status: 'ACTIVE',
+  };
+}

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { DynamoError, validationError } from '../errors.ts';
+import { writeChange } from '../item-writer.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
 import type { Tx } from '../storage/committer.ts';
 import { head, prefixRange, space } from '../storage/keys.ts';
@@ -12,7 +13,6 @@ import {
   type VectorIndex,
   vectorsOf,
 } from '../storage/table.ts';
-import { writeChange } from '../storage/writer.ts';
 import type { RestoreOverrides } from '../validation/backups.ts';
 import { checkThroughput } from '../validation/table-definition.ts';
 import { onDemandOnly } from '../validation/vector-indexes.ts';

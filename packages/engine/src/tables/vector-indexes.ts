@@ -3,39 +3,11 @@ import { DynamoError, resourceInUse, resourceNotFound, validationError } from '.
 import * as limits from '../limits.ts';
 import { readSize } from '../storage/committer.ts';
 import { searchAttributes, type Table, type VectorIndex, vectorsOf } from '../storage/table.ts';
-import type { AttributeDefinitionsInput } from '../validation/table-members.ts';
 import type { UpdateTableInput } from '../validation/update-table.ts';
-import type { VectorIndexInput } from '../validation/vector-indexes.ts';
 import { indexArn } from './arns.ts';
-import { projectionOf } from './definition.ts';
+import { defineVectorIndex } from './definition.ts';
 
-// Vector indexes of a table: defined, changed by UpdateTable, and described.
-
-export function defineVectorIndex(
-  input: VectorIndexInput,
-  definitions: AttributeDefinitionsInput,
-  newId: () => number,
-): VectorIndex {
-  const attributesOf = (type: string) =>
-    (input.SearchSchema ?? [])
-      .filter(({ SearchSchemaElementType }) => SearchSchemaElementType === type)
-      .map(({ AttributeName: name }) => {
-        const definition = definitions.find(({ AttributeName }) => AttributeName === name)!;
-        return { name, type: definition.AttributeType };
-      });
-  const [hash] = attributesOf('HASH');
-  return {
-    id: newId(),
-    name: input.IndexName,
-    attribute: input.VectorAttribute.AttributeName,
-    dimensions: input.Dimensions,
-    distance: input.DistanceFunction,
-    ...(hash && { hash }),
-    filters: attributesOf('INLINE_FILTER'),
-    projection: projectionOf(input.Projection),
-    status: 'ACTIVE',
-  };
-}
+// Vector indexes of a table: changed by UpdateTable, and described.
 
 // A new index begins as CREATING and is filled in the background; a dropped one is DELETING until its vectors are gone.
 export function updateVectorIndexes(

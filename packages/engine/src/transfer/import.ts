@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
 import { DynamoError } from '../errors.ts';
+import { readImage, writeChange } from '../item-writer.ts';
 import type { Plan } from '../items/write-plan.ts';
 import { planPut } from '../items/write-plan.ts';
 import type { Tx } from '../storage/committer.ts';
 import { attributesOfKey, type KeyAttribute, type Table } from '../storage/table.ts';
-import { readImage, writeChange } from '../storage/writer.ts';
 import { discardTable, startGarbageRemoval } from '../tables/removal.ts';
 import { deserialize } from '../validation/deserialize.ts';
 import type { ImportTableInput } from '../validation/exports.ts';

@@ -1,7 +1,7 @@
 import { Stack, Tabs, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { TabList } from '../../components/data/tab-list.tsx';
-import { Together } from '../../components/data/together.tsx';
+import { TabList } from '../../components/display/tab-list.tsx';
+import { Together } from '../../components/display/together.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { useMay } from '../../queries/permissions.ts';
 import { usePageTitle } from '../../shell/page-title.ts';

@@ -2,7 +2,7 @@ import { Button, Card, Group, Select, Stack, TextInput } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { DataTable } from '../../components/data/data-table.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
 import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';

@@ -2,7 +2,7 @@ import { Button, Card, Group, Radio, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { DataTable } from '../../components/data/data-table.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';

@@ -2,8 +2,8 @@ import { Box, Button, Card, Group, Select, Stack, TextInput } from '@mantine/cor
 import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { DataTable } from '../../components/data/data-table.tsx';
-import { More, usePages } from '../../components/data/pages.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
+import { More, usePages } from '../../components/display/pages.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { CopyIcon } from '../../components/fields/copy.tsx';

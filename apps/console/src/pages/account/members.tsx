@@ -2,8 +2,8 @@ import { Badge, Button, Card, Group, Select, Stack, Text, TextInput, Title } fro
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { DataTable } from '../../components/data/data-table.tsx';
-import { More } from '../../components/data/pages.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
+import { More } from '../../components/display/pages.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';

@@ -2,7 +2,7 @@ import { Alert, Button, Checkbox, Code, PasswordInput, Stack, Text, TextInput, T
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { CenteredPage } from '../../components/data/centered-page.tsx';
+import { CenteredPage } from '../../components/display/centered-page.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';

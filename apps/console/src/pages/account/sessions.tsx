@@ -1,7 +1,7 @@
 import { Badge, Button, Card, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { DataTable } from '../../components/data/data-table.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
 import { useAction } from '../../queries/actions.ts';

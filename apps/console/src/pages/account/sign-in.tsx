@@ -4,7 +4,7 @@ import { IconKey } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { CenteredPage } from '../../components/data/centered-page.tsx';
+import { CenteredPage } from '../../components/display/centered-page.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { DataTable } from '../../components/data/data-table.tsx';
-import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
+import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';
 import type { Tenant } from '../../queries/tenants.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';

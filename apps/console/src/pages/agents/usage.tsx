@@ -2,10 +2,10 @@ import { Card, Group, SegmentedControl, Select, SimpleGrid, Stack, Text, Title }
 import type { ApiTypes } from '@stak/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { DayRow } from '../../components/data/day-charts.tsx';
-import { DaySpan } from '../../components/data/day-span.tsx';
-import { LateBars } from '../../components/data/late-charts.tsx';
-import { Stat } from '../../components/data/stat.tsx';
+import type { DayRow } from '../../components/display/day-charts.tsx';
+import { DaySpan } from '../../components/display/day-span.tsx';
+import { LateBars } from '../../components/display/late-charts.tsx';
+import { Stat } from '../../components/display/stat.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { useUserChoices } from '../../queries/tenants.ts';

@@ -1,6 +1,6 @@
 import { Group, SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Stat } from '../../components/data/stat.tsx';
+import { Stat } from '../../components/display/stat.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { formatNumber } from '../../text/format.ts';
 import { type InboxPath, publicCountsQuery } from './queries.ts';

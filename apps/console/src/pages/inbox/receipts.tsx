@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Modal, SegmentedControl, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { DataTable } from '../../components/data/data-table.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loading } from '../../components/feedback/loaded.tsx';
 import { saveFile } from '../../components/fields/saved-file.ts';

@@ -1,8 +1,8 @@
 import { Badge, Button, Card, Group, Progress, Stack, Text } from '@mantine/core';
 import type { Send } from '@stak/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { DataTable } from '../../components/data/data-table.tsx';
-import { More } from '../../components/data/pages.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
+import { More } from '../../components/display/pages.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { Confirm, type Question } from '../../components/fields/confirm.tsx';

@@ -1,8 +1,8 @@
 import { Group, SegmentedControl, Skeleton, Stack, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, Suspense } from 'react';
-import { DaySpan } from '../../components/data/day-span.tsx';
-import { Together } from '../../components/data/together.tsx';
+import { DaySpan } from '../../components/display/day-span.tsx';
+import { Together } from '../../components/display/together.tsx';
 import { lastDays } from '../../queries/insights.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';

@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core';
 import { IconMessageChatbot } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { LateBars } from '../../components/data/late-charts.tsx';
+import { LateBars } from '../../components/display/late-charts.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { client } from '../../queries/api.ts';
 import { formatNumber } from '../../text/format.ts';

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { createClient } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
-import { Stat } from '../../components/data/stat.tsx';
+import { Stat } from '../../components/display/stat.tsx';
 import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { useWasTrue } from '../../shell/shortcuts.tsx';

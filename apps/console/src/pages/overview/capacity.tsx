@@ -1,7 +1,7 @@
 import { Card, Group, Skeleton, Text, Title } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { Suspense, useEffect, useState } from 'react';
-import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { counted, formatNumber, formatTime } from '../../text/format.ts';
 import { addSample, type Sample } from './unit-samples.ts';

@@ -1,6 +1,6 @@
 import { Skeleton } from '@mantine/core';
 import { IconInbox } from '@tabler/icons-react';
-import { LateBars } from '../../components/data/late-charts.tsx';
+import { LateBars } from '../../components/display/late-charts.tsx';
 import { LakeFailure } from '../../components/feedback/lake-failure.tsx';
 import { byDay, total, useInsight } from '../../queries/insights.ts';
 import { formatNumber, formatShare } from '../../text/format.ts';

@@ -1,6 +1,6 @@
 import { SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Stat } from '../../components/data/stat.tsx';
+import { Stat } from '../../components/display/stat.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';
 import { client } from '../../queries/api.ts';
 import { formatBytes, formatNumber } from '../../text/format.ts';

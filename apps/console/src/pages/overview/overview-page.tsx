@@ -1,8 +1,8 @@
 import { Group, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { DaySpan } from '../../components/data/day-span.tsx';
-import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { DaySpan } from '../../components/display/day-span.tsx';
+import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { lastDays } from '../../queries/insights.ts';
 import { PageLoading } from '../../shell/late-module.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';

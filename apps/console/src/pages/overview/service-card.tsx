@@ -1,7 +1,7 @@
 import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { TablerIcon } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { Stat } from '../../components/data/stat.tsx';
+import { Stat } from '../../components/display/stat.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';
 
 type Figure = { label: string; value: string; isBad?: boolean };

@@ -1,7 +1,7 @@
 import { Card, Group, Text, Title } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { DataTable } from '../../components/data/data-table.tsx';
-import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
+import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { counted, formatLag } from '../../text/format.ts';
 import { tableTitle } from '../../text/table-title.ts';
 import { type Lag, lagsOf, type TableLag } from './lags.ts';

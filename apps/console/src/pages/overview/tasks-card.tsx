@@ -1,7 +1,7 @@
 import { Skeleton, Text } from '@mantine/core';
 import { IconChecklist } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { LateBars } from '../../components/data/late-charts.tsx';
+import { LateBars } from '../../components/display/late-charts.tsx';
 import { LakeFailure } from '../../components/feedback/lake-failure.tsx';
 import { client } from '../../queries/api.ts';
 import { byDay, useInsight } from '../../queries/insights.ts';

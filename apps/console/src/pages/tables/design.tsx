@@ -1,5 +1,5 @@
 import { Accordion, Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
-import { DataTable } from '../../components/data/data-table.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
 import { withCapital } from '../../text/capital.ts';
 import { counted, formatBytes } from '../../text/format.ts';
 import { EntityName } from './entity-name.tsx';

@@ -1,7 +1,7 @@
 import { Card, Group, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { DataTable } from '../../components/data/data-table.tsx';
-import { Stat } from '../../components/data/stat.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
+import { Stat } from '../../components/display/stat.tsx';
 import { formatNumber, formatTime } from '../../text/format.ts';
 import { TemplateText } from './key-text.tsx';
 import type { TableDetails } from './queries.ts';

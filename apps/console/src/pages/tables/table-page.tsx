@@ -1,7 +1,7 @@
 import './tables.css';
 import { Badge, Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { TabList } from '../../components/data/tab-list.tsx';
+import { TabList } from '../../components/display/tab-list.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { isMissing, Missing } from '../../components/feedback/nothing-here.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';

@@ -1,6 +1,6 @@
 import './tables.css';
 import { Card, Stack, Text, Title } from '@mantine/core';
-import { DataTable } from '../../components/data/data-table.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { isMissing } from '../../components/feedback/nothing-here.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';

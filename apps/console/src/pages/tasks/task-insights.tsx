@@ -1,8 +1,8 @@
 import { Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { LateBars, LateLine } from '../../components/data/late-charts.tsx';
-import { type Share, Shares } from '../../components/data/shares.tsx';
-import { Stat } from '../../components/data/stat.tsx';
+import { LateBars, LateLine } from '../../components/display/late-charts.tsx';
+import { type Share, Shares } from '../../components/display/shares.tsx';
+import { Stat } from '../../components/display/stat.tsx';
 import { Freshness, leastFresh } from '../../components/feedback/freshness.tsx';
 import { LakeFailure } from '../../components/feedback/lake-failure.tsx';
 import { byDay, type Insight, lastDays, total, useInsight } from '../../queries/insights.ts';

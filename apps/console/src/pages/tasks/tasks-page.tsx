@@ -2,7 +2,7 @@ import './tasks.css';
 import { Modal, Skeleton, Stack, Tabs, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, Suspense } from 'react';
-import { TabList } from '../../components/data/tab-list.tsx';
+import { TabList } from '../../components/display/tab-list.tsx';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { type View, views } from './address.ts';

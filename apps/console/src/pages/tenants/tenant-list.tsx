@@ -2,7 +2,7 @@ import { Button, Card, Group, Modal, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { More, usePages } from '../../components/data/pages.tsx';
+import { More, usePages } from '../../components/display/pages.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { client } from '../../queries/api.ts';

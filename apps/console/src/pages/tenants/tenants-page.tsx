@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
-import { DataTable } from '../../components/data/data-table.tsx';
-import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
+import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { TenantList } from './tenant-list.tsx';

@@ -1,8 +1,8 @@
 import { Button, Card, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { DataTable } from '../../components/data/data-table.tsx';
-import { More, usePages } from '../../components/data/pages.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
+import { More, usePages } from '../../components/display/pages.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { ActionMenu } from '../../components/fields/action-menu.tsx';

@@ -1,7 +1,7 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import type { ApiTypes } from '@stak/client';
-import { chartMargin, dayAxis, legendInOrder } from '../../components/data/day-charts.tsx';
+import { chartMargin, dayAxis, legendInOrder } from '../../components/display/day-charts.tsx';
 
 type Days = ApiTypes['webhooks.analytics']['data']['days'];
 

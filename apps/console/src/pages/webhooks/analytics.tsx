@@ -1,8 +1,8 @@
 import { Box, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, Suspense } from 'react';
-import { DaySpan } from '../../components/data/day-span.tsx';
-import { Stat } from '../../components/data/stat.tsx';
+import { DaySpan } from '../../components/display/day-span.tsx';
+import { Stat } from '../../components/display/stat.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';

@@ -4,7 +4,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';

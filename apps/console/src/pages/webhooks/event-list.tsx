@@ -6,7 +6,7 @@ import { IconDownload, IconPlayerPause, IconPlayerPlay } from '@tabler/icons-rea
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { DataTable } from '../../components/data/data-table.tsx';
+import { DataTable } from '../../components/display/data-table.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loading } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';

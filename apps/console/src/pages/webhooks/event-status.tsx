@@ -1,4 +1,4 @@
-import { StatusBadge } from '../../components/data/status-badge.tsx';
+import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { eventStatusText } from './event-status-text.ts';
 
 export const EventStatusBadge = ({ event }: { event: Parameters<typeof eventStatusText>[0] }) => (

@@ -2,8 +2,8 @@ import { Button, Card, Code, Group, Stack, Tabs, Text, Title } from '@mantine/co
 import { IconPlayerPause, IconPlayerPlay, IconSend } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { StatusBadge } from '../../components/data/status-badge.tsx';
-import { TabList } from '../../components/data/tab-list.tsx';
+import { StatusBadge } from '../../components/display/status-badge.tsx';
+import { TabList } from '../../components/display/tab-list.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { isMissing, Missing } from '../../components/feedback/nothing-here.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';

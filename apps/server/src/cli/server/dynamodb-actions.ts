@@ -6,7 +6,7 @@ import { isLoopback } from '../../config/loopback.ts';
 import { copySecretKey, refuseOtherKey } from '../../config/secrets.ts';
 import { readDemo, removeDemo, saveDemo } from '../../http/demo-file.ts';
 import { untilStopped } from '../../process/signals.ts';
-import { readBuckets } from '../../store/buckets.ts';
+import { openBuckets } from '../../store/buckets.ts';
 import type { FlagsOf } from '../action.ts';
 import { note } from '../print.ts';
 import type { options } from './dynamodb.ts';
@@ -26,7 +26,8 @@ export const actions = {
 async function serve(flags: Flags): Promise<void> {
   process.umask(0o077);
   const { host, port, path, allowOrigins } = readDynamoConfig(flags);
-  const buckets = readBuckets(flags.buckets === undefined ? undefined : readText('--buckets', flags.buckets));
+  const bucketsPath = flags.buckets === undefined ? undefined : readText('--buckets', flags.buckets);
+  const buckets = openBuckets(bucketsPath, loadEnvFile());
   const engine = await open(path, true, buckets);
   try {
     const { createHttpServer } = await import('@stak/engine');

@@ -1,8 +1,8 @@
 import { Group, Modal, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { DataTable } from '../../../components/data/data-table.tsx';
-import { StatusBadge } from '../../../components/data/status-badge.tsx';
+import { DataTable } from '../../../components/display/data-table.tsx';
+import { StatusBadge } from '../../../components/display/status-badge.tsx';
 import { ActionMenu } from '../../../components/fields/action-menu.tsx';
 import { CopyIcon } from '../../../components/fields/copy.tsx';
 import { useAction } from '../../../queries/actions.ts';

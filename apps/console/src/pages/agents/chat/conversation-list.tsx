@@ -1,6 +1,6 @@
 import { Button, NavLink, Select, Stack, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { More, usePages } from '../../../components/data/pages.tsx';
+import { More, usePages } from '../../../components/display/pages.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { client } from '../../../queries/api.ts';

@@ -1,7 +1,7 @@
 import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type UIEvent, useEffect, useLayoutEffect, useRef } from 'react';
-import { More, usePages } from '../../../components/data/pages.tsx';
+import { More, usePages } from '../../../components/display/pages.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { client } from '../../../queries/api.ts';

@@ -1,5 +1,5 @@
 import { Card, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core';
-import { More, usePages } from '../../../components/data/pages.tsx';
+import { More, usePages } from '../../../components/display/pages.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { TextLink } from '../../../components/feedback/text-link.tsx';
 import { client } from '../../../queries/api.ts';

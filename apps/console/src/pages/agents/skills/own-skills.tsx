@@ -2,7 +2,7 @@ import { Button, Card, Group, Modal, Text, Title } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { DataTable } from '../../../components/data/data-table.tsx';
+import { DataTable } from '../../../components/display/data-table.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { ActionMenu } from '../../../components/fields/action-menu.tsx';

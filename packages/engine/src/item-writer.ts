@@ -1,19 +1,18 @@
-import { type AttributeValue, encoded, type Item, newItem } from '../values/attribute-value.ts';
-import { equalItems } from '../values/compare.ts';
-import { byteLength, itemSize, valueSize } from '../values/size.ts';
-import { writeVector } from '../vectors/write.ts';
-import { encodeChange } from './change-log.ts';
-import { decodeItem, decodeSize, encodeItem } from './codec.ts';
-import type { Tx } from './committer.ts';
-import { indexKey, partitionHash, ttlKey } from './keys.ts';
-import { copyBytes, type Store } from './store.ts';
-import { attributesOfKey, type Index, type Stream, type Table, vectorsOf } from './table.ts';
+import { type Actor, encodeChange } from './storage/change-log.ts';
+import { decodeItem, decodeSize, encodeItem } from './storage/codec.ts';
+import type { Tx } from './storage/committer.ts';
+import { indexKey, partitionHash, ttlKey } from './storage/keys.ts';
+import { copyBytes, type Store } from './storage/store.ts';
+import { attributesOfKey, type Index, type Stream, type Table, vectorsOf } from './storage/table.ts';
+import { type AttributeValue, encoded, type Item, newItem } from './values/attribute-value.ts';
+import { equalItems } from './values/compare.ts';
+import { byteLength, itemSize, valueSize } from './values/size.ts';
+import { writeVector } from './vectors/write.ts';
 
 // One item's change, and everything that follows from it: index entries, the TTL entry, the change record and the
 // counts. Called inside a write transaction, after every condition has been checked.
 
 export type Image = { item: Item; bytes: Buffer; size: number };
-export type Actor = 'user' | 'ttl';
 
 export function readImage(store: Pick<Store, 'get'>, key: Buffer): Image | undefined {
   const bytes = store.get(key, copyBytes);
