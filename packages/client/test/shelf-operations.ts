@@ -20,6 +20,12 @@ export type Problem = {
   details?: unknown;
 };
 
+export type Readiness = {
+  status: 'ready' | 'not_ready' | 'stopping';
+  checks: { [name: string]: 'ok' | 'degraded' | 'failed' };
+  event_loop?: { p50_ms: number; p99_ms: number; max_ms: number };
+};
+
 export type ApiTypes = {
   /** Add a book. For: account, scope write. */
   'books.add': { args: { body: { title: string; tags?: Array<{ name: string }> } }; data: BooksAddData };

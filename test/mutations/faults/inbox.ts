@@ -100,10 +100,9 @@ export const inboxFaults: readonly Fault[] = [
   },
   {
     name: 'inbox-request-not-kept',
-    file: `${src}/publish/send-records.ts`,
-    before:
-      '{ ...inbox, bucket: bucketOf(inbox, key), key, id, expiredat: nowS + limits.idempotencyS },\n            { ifAbsent: true },',
-    after: '{ ...inbox, bucket: bucketOf(inbox, key), key, id, expiredat: nowS + limits.idempotencyS },',
+    file: `${src}/publish/publish.ts`,
+    before: 'const ownId = request?.id ?? ids.next();',
+    after: 'const ownId = ids.next();',
     why: 'A request that is repeated after a crash sends its message again',
     caughtBy: { test: `${tests}/host.test.ts` },
   },
