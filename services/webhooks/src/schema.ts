@@ -172,7 +172,7 @@ export const attemptSchema = z.strictObject({
   error: z.string().optional(),
   attemptedAt: z.int(),
 });
-export const eventSchema = z.strictObject({
+const eventSchema = z.strictObject({
   eventId: z.string(),
   sourceId: z.string(),
   status: z.enum(eventStatuses),

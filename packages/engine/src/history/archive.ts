@@ -15,7 +15,7 @@ const gunzipped = promisify(gunzip);
 const fast = { level: constants.Z_BEST_SPEED };
 const headBytes = 8;
 
-export class HistoryDamage extends Error {
+class HistoryDamage extends Error {
   override readonly name = 'HistoryDamage';
 }
 

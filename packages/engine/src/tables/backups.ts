@@ -30,7 +30,7 @@ export const newBackupKey = (now: number): string =>
 export const backupArn = (context: Context, { key, table }: Backup): string =>
   `${tableArn(context, table.name)}/backup/${key}`;
 
-export const backupNotFound = (arn: string): DynamoError =>
+const backupNotFound = (arn: string): DynamoError =>
   new DynamoError('BackupNotFoundException', `Backup not found: ${arn}`);
 
 const arnShape = /:table\/([^/]+)\/backup\/([0-9]{14}-[0-9a-f]{8})$/;

@@ -91,7 +91,7 @@ function keySchemaOf(keys: KeySchemaInput, definitions: AttributeDefinitionsInpu
   };
 }
 
-export function projectionOf({ ProjectionType: type, NonKeyAttributes }: ProjectionInput): Projection {
+function projectionOf({ ProjectionType: type, NonKeyAttributes }: ProjectionInput): Projection {
   return type === 'INCLUDE' ? { type, attributes: NonKeyAttributes ?? [] } : { type: type ?? 'ALL' };
 }
 

@@ -7,7 +7,7 @@ export type ItemSource = {
   read(afterKey: Buffer | undefined): StoredItem[];
   close(): Promise<void> | void;
 };
-export type StoredItem = { key: Buffer; bytes: Buffer };
+type StoredItem = { key: Buffer; bytes: Buffer };
 
 const itemsPerPiece = 256;
 const bytesPerPiece = 1024 * 1024;

@@ -27,7 +27,7 @@ import { discardTable, startGarbageRemoval } from './removal.ts';
 // as one that is being created: its name is taken, it is described, and nothing reads or writes its items. They are
 // written in the order of their keys, so work that a crash interrupted continues after the last one.
 
-export function defineRestored(
+function defineRestored(
   context: Context,
   source: Table,
   name: string,

@@ -20,7 +20,7 @@ export const consumersOf: Readonly<Record<string, number>> = {
 const checkpointsPerSecond = 1;
 
 /** Units a second of one server that does nothing: its report, its leases, and what it reads by itself. Counted by a test. */
-export const idleServer = { reads: 1.8, writes: 0.64 } as const;
+const idleServer = { reads: 1.8, writes: 0.64 } as const;
 
 // Lists of what is due, which one server reads as often as this, and the others less often.
 const unitsOfEmptyList = 0.5; // of an index
@@ -30,7 +30,7 @@ const sharedLists = ({ webhooks, agents }: DueShards) => ({
 });
 
 /** Read units a second of all servers together for lists of what is due. Counted by a test. */
-export function listReadsOf(servers: number, dueShards: DueShards = usualDueShards) {
+function listReadsOf(servers: number, dueShards: DueShards = usualDueShards) {
   let looks = 0; // in the time in which the first server looks once
   for (let rank = 0; rank < servers; rank++) looks += 1 / waitsOfRank(rank);
   const { deliveries, others } = sharedLists(dueShards);
