@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..');
 // The root package depends on no workspace package, so what it describes is imported by path.
 const load = (path: string) => import(pathToFileURL(join(root, path)).href);
 
-/** What is generated from the code: paths in the repository, and their content. */
+/** Generates files from the code: paths in the repository, and their content. */
 export async function generatedFiles(): Promise<[path: string, text: string][]> {
   // A package with its own errors adds its catalogue here; those of services come with the server.
   const { httpErrors } = await load('packages/http/src/index.ts');

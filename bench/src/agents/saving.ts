@@ -1,7 +1,7 @@
 import type { DynamoClient } from '@stak/table';
 import { type OpenAgents, openAgents, question, tableName } from './agents.ts';
 
-// What DynamoDB would bill for one turn of a conversation, in its units.
+// Units that DynamoDB would bill for one turn of a conversation.
 export type Spent = { turn: number; readUnits: number; writeUnits: number };
 export type Saving = {
   // `first`: while the documented item, which contains the messages of the window, is smaller than 1 KB.

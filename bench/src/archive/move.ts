@@ -4,8 +4,7 @@ import { type AnyTable, type Attributes, createTables, defineTable } from '@stak
 import { runScript } from '../child-script.ts';
 import { writeCopies } from '../copies.ts';
 
-// What was moved, how long it took, how often progress was reported, and the process's peak private memory (Linux
-// only).
+// `reports` counts how often progress was reported; `peakMb` is the process's private memory (Linux only).
 export type Moved = { items: number; seconds: number; reports: number; peakMb?: number };
 export type Move = { export: Moved; import: Moved };
 

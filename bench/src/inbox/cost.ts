@@ -14,7 +14,7 @@ import {
   userOf,
 } from './inbox.ts';
 
-// What is billed, in DynamoDB's units.
+// Counted in DynamoDB's units.
 export type Cost = {
   few: number; // users of the small inbox
   many: number; // and of the large one

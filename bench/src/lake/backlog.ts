@@ -4,7 +4,7 @@ import { copyTasks } from '../tasks/stored-tasks.ts';
 import { openLake, tableName } from './lake.ts';
 import { readTemplates } from './templates.ts';
 
-// What was captured, how fast, and the process's peak private memory (Linux only).
+// The memory is the peak of the process (Linux only).
 export type Drained = { changes: number; seconds: number; privateMb?: number; residentMb?: number };
 export type Backlog = { few: Drained; many: Drained };
 export type BacklogSettings = { few: number; many: number };

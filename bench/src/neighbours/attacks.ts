@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Customer } from '../server/customer.ts';
 
-// What one account can do to slow down the others: texts that once blocked the server for minutes, and the most
-// expensive rules that are accepted. Each is sent repeatedly, whatever the response.
+// One account tries to slow down the others, with texts that once blocked the server for minutes and the most expensive
+// rules that are accepted. Each is sent repeatedly, whatever the response.
 
 export type Attack = { name: string; strike(): Promise<unknown> };
 

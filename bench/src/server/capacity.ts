@@ -2,7 +2,7 @@ export type Spent = { table: string; pattern: string; readUnits: number; writeUn
 
 const line = /^stak_capacity_units_total\{table="([^"]*)",pattern="([^"]*)",kind="(read|write)"\} (\S+)$/gm;
 
-// What the server's calls to its store would have cost so far, by access pattern, as reported at /metrics.
+// Reads the cost of the server's calls to its store so far, by access pattern, as reported at /metrics.
 export async function readSpent(url: string): Promise<Spent[]> {
   return parseSpent(await (await fetch(`${url}/metrics`)).text());
 }

@@ -13,8 +13,7 @@ export function memoryOf(pid: number): Memory | undefined {
   return { residentMb: megabytes('VmRSS'), privateMb: megabytes('RssAnon'), peakMb: megabytes('VmHWM') };
 }
 
-// Of several processes together. Pages of a file that several have mapped are counted once in `residentMb`; the peaks
-// are added.
+// Pages of a file that several processes have mapped are counted once in `residentMb`; the peaks are added.
 export function memoryOfAll(pids: readonly number[]): Memory | undefined {
   const known = pids.map(memoryOf).filter(one => one !== undefined);
   if (known.length === 0) return undefined;

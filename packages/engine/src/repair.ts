@@ -17,7 +17,7 @@ import { copyBytes } from './storage/store.ts';
 // Puts right what a check has found. A value that is damaged comes from the history: a snapshot and every commit since
 // have it as it was written. What follows from items (entries of indexes, expiry, counts) is made from them again.
 
-/** What a repair has done, and what is still wrong: that is lost. */
+/** The repairs that were made. Problems that the report still has are lost. */
 export type Repair = { repaired: string[]; report: Report };
 
 const passes = 10;

@@ -23,7 +23,7 @@ const tableActions = [
 
 const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator'] as const;
 
-// What stream handlers do: they do not scan tables.
+// Stream handlers do not scan tables.
 const readActions = ['BatchGetItem', 'GetItem', 'Query'] as const;
 const writeActions = [
   ...readActions,

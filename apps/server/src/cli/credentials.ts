@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-// What `stak login` stores for each server, in a file that only its owner can read.
+// `stak login` stores this for each server, in a file that only its owner can read.
 type Credentials = {
   email: string;
   refreshToken: string;

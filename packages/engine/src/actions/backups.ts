@@ -100,7 +100,7 @@ async function discard(context: Context, backup: Backup): Promise<void> {
   startGarbageRemoval(context);
 }
 
-// What it should hold is gone with the process that made it.
+// A backup that was not finished has lost its content with the process that made it.
 export async function discardUnfinished(context: Context): Promise<void> {
   for (const backup of allBackups(context.store)) {
     if (

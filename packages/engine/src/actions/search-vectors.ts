@@ -113,8 +113,8 @@ function createPresenter(
   };
 }
 
-// What DynamoDB meters depends on what its index happens to read, and differs between equal calls. This is the lower of
-// what was measured: bytes for each dimension, and those of the items in the answer, before its projection.
+// DynamoDB's bill depends on what its index happens to read, and differs between equal calls. This is the lower of the
+// measured values: bytes for each dimension, and those of the items in the answer, before its projection.
 const bytesPerDimension = 17.6;
 const fewestSearchBytes = 1024;
 

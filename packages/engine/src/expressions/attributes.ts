@@ -11,7 +11,7 @@ type Bound = Condition | Projection | Update;
 export const attributesIn = (bound: Bound): Set<string> =>
   headsOf('targets' in bound ? bound.targets : bound.paths);
 
-// Those whose inside is addressed, read or written: DynamoDB refuses that of key attributes.
+// Returns the attributes that are read or written in part: DynamoDB refuses that for key attributes.
 export const nestedAttributesIn = (bound: Bound): Set<string> =>
   headsOf(bound.paths.filter(path => path.length > 1));
 

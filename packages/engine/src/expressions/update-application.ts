@@ -26,7 +26,7 @@ export function applyUpdate(update: Update, item: Item, isNew = false): Updated 
   return { item: finishDraft(draft), touched: update.targets, creates };
 }
 
-// What UPDATED_OLD and UPDATED_NEW return.
+// Returns the image of UPDATED_OLD and UPDATED_NEW.
 export function projectTouched(touched: Path[], item: Item): Item | undefined {
   const image = project(createProjection(touched), item);
   for (const _ in image) return image;

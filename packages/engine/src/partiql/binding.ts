@@ -34,8 +34,8 @@ export function bindStatement({ Statement, Parameters = [] }: StatementInput): B
   return withoutExpressionName(() => bind(parsed, scopeOf(parsed, Parameters)));
 }
 
-// What a statement writes may be part of a response, which its receiver may change. The parsed statement is shared, so
-// its literals are copied first; those of a SELECT are not returned.
+// The receiver of a response may change it, and a statement may write what it returns. The parsed statement is shared,
+// so its literals are copied first; those of a SELECT are not returned.
 function scopeOf({ names, literals, statement }: Parsed, parameters: AttributeValue[]): Scope {
   if (parameters.length === 0 && statement.kind === 'select') return createScope(names, literals);
   const values: Record<string, AttributeValue> = {};

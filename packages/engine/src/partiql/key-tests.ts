@@ -6,7 +6,7 @@ import { type AttributeValue, type Item, newItem } from '../values/attribute-val
 import { equalValues } from '../values/compare.ts';
 import { mistypedKey } from './faults.ts';
 
-// What a WHERE clause says about the key.
+// The part of a WHERE clause that is about the key.
 
 // The tests that must all hold.
 export function conjunctsOf(test: Test | undefined): Test[] {

@@ -6,7 +6,7 @@ import { checkPath, equalPlain, isBytes, type Path, unsupported, valueAt } from 
 
 // Conditions and filters as data. `evaluateTest` mirrors `expressions/evaluation.ts`.
 
-/** What must hold for an item. `and`, `or` and `not` have `tests`; all others a path, and most of them a value. */
+/** A condition on an item. `and`, `or` and `not` have `tests`; all others a path, and most of them a value. */
 export type Test = {
   readonly op:
     | 'and'

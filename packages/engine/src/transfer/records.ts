@@ -5,8 +5,7 @@ import { metaKey, prefixRange } from '../storage/keys.ts';
 import { decodeJson, encodeJson } from '../storage/store.ts';
 import { tableArn } from '../tables/arns.ts';
 
-// What is known of exports and imports, each in a record of the store. The key is the last part of the ARN, and sorts by
-// time.
+// Each export and import has a record in the store. The key is the last part of the ARN, and sorts by time.
 
 export type TransferRecord = {
   key: string;

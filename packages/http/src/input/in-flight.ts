@@ -1,8 +1,8 @@
 import { refuse } from '../errors.ts';
 import * as limits from '../limits.ts';
 
-// What requests hold while they are served, by address: their number, and the memory of their bodies. Rate limits do
-// not cover this, because a request that never ends is one request.
+// Counts by address how many requests are being served, and the memory of their bodies. Rate limits do not cover this,
+// because a request that never ends is one request.
 export type InFlight = {
   // Counts a request, or refuses it.
   enter(address: string): Flight;

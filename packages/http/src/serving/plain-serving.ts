@@ -47,7 +47,7 @@ function describePlain(one: AnyEndpoint): PlainEndpoint | undefined {
   const path = pathShape.exec(route.path);
   if (!handle || !path) return undefined;
   const [, prefix = '', param = ''] = path;
-  // What passes here unchecked has to pass the schema.
+  // A parameter that passes here unchecked has to pass the schema.
   if (!route.request?.params?.safeParse({ [param]: 'a'.repeat(40) }).success)
     throw new TypeError(`${routeId(route)}: the parameter has to accept any short id`);
   return { prefix, param, methods: new Set(methodsOf(route)), route, handle };

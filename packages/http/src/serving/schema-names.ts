@@ -47,7 +47,7 @@ export function hoistNamedSchemas(document: ApiDocument): ApiDocument {
 
 type Parts = { schemas: Json };
 
-// What says the same as a named schema refers to it, too. A named schema may contain others, which change it.
+// A schema equal to a named one refers to it, too. A named schema may contain others, which change it.
 function referToEquals(parts: Parts, names: ReadonlySet<string>): Parts {
   let current = parts;
   for (let before = ''; before !== JSON.stringify(current); ) {

@@ -1,6 +1,6 @@
 import type { Capacity } from './client.ts';
 
-/** What an access pattern has consumed of a table, as DynamoDB bills it. */
+/** The capacity that an access pattern has consumed of a table, as DynamoDB bills it. */
 export type CapacityEntry = {
   readonly pattern: string;
   readonly table: string;

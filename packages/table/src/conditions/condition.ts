@@ -15,7 +15,7 @@ type Combination<Conditions> = {
   readonly conditions: Conditions;
 };
 
-/** What must hold for a write. All comparisons of an object must hold. */
+/** A condition on a write. All comparisons of an object must hold. */
 export type Condition<Item = Record<string, unknown>> =
   | Comparisons<Item>
   | Combination<readonly Condition<Item>[]>;

@@ -104,8 +104,8 @@ export function prepareUpdate(
 
 const presenceOf = ({ upsert }: UpdateOptions<never>): Presence => (upsert ? 'own' : 'present');
 
-// What an update does, in the order of its text. `once` sets an attribute that has no value; `isKey` marks the keys of
-// indexes.
+// The changes of an update, in the order of its text. `once` sets an attribute that has no value; `isKey` marks the
+// keys of indexes.
 type AttributeChange = {
   readonly op: 'set' | 'once' | 'append' | 'remove' | 'add' | 'delete';
   readonly name: string;

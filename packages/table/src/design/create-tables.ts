@@ -12,7 +12,7 @@ import {
   tableRequest,
 } from './table-request.ts';
 
-/** What `createTables` changed about a table. */
+/** The changes that `createTables` made to a table. */
 export type TableReport = { table: string; done: string[] };
 
 const pollMs = 500; // on AWS, a table is ready in seconds and an index in minutes

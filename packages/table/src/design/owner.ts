@@ -12,7 +12,7 @@ import type { AnyTable } from './table.ts';
 /** The account, tenant or user that an item belongs to. */
 export type Owner<Kind extends string = string> = { readonly kind: Kind; readonly id: string };
 
-/** Where to find the owner of an entity's items: in the key, or in the item. */
+/** The owner of an entity's items is in their key, or in the item. */
 export type Ownership<Kind extends string = string> = {
   readonly entity: AnyEntity;
   readonly ofKey?: (key: never) => Owner<Kind> | undefined;

@@ -232,7 +232,7 @@ function boundsText(expression: Expression, sort: string, bounds: Bounds): strin
   return `${name} BETWEEN ${valueIn(expression, low)} AND ${valueIn(expression, high)}`;
 }
 
-// Where a page continues: the keys of its last item.
+// Returns the keys of a page's last item, at which the next page continues.
 export function positionOf(query: AnyQuery, stored: Attributes): Attributes {
   const { table, index } = query;
   const position: Attributes = {};

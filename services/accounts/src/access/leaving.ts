@@ -26,7 +26,7 @@ export type Leaving = {
   left: string[]; // the organisations that continue without them
 };
 
-// What happens to a person's organisations when they delete their account. Organisations with no other member are
+// Plans the future of a person's organisations when they delete their account. Organisations with no other member are
 // deleted; those with another owner stay. An organisation with other members but no other owner blocks the deletion.
 export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promise<Leaving> {
   const { memberships, clock } = deps;
@@ -101,7 +101,7 @@ export async function leaveTheRest(deps: LeavingDeps, userId: string): Promise<v
   }
 }
 
-// What an organisation owns and loses with its account.
+// Erases what an organisation owns and loses with its account.
 export async function organisationErasure({ store }: LeavingDeps, accountId: string): Promise<void> {
   const steps: WriteStep[] = [write.delete(organisation, { accountId })];
   for await (const { userId } of store.all(membersOf, { accountId }))

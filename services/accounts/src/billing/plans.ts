@@ -20,7 +20,7 @@ export type Billed = {
 // Stripe retries a failed payment for days, and the plan stays in force meanwhile. `unpaid` means that it gave up.
 const holding: ReadonlySet<Stripe.Subscription.Status> = new Set(['active', 'trialing', 'past_due']);
 
-// What a customer has bought, from all subscriptions that have not ended. If there are two, the larger plan counts.
+// Adds up a customer's subscriptions that have not ended. If there are two, the larger plan counts.
 export function billedOf(subscriptions: readonly Stripe.Subscription[], prices: Prices): Billed {
   let best: Billed = { plan: 'free' };
   for (const subscription of subscriptions) {

@@ -20,7 +20,7 @@ const shards = Array.from({ length: limits.usageShards }, (_, shard) => shard);
 
 type UsageDeps = Base & {
   random?: Random;
-  // Of the user's subscription, if known.
+  // Returns the billing period of the user's subscription, if known.
   billingPeriodOf?(userId: string): Promise<BillingPeriod | undefined>;
 };
 

@@ -7,7 +7,7 @@ export const tenant_id = 'demo-shop';
 export const inbox_key = 'news';
 export const storyLabel = 'demo'; // on tasks of the story, which the next run clears away
 
-// What the story needs, created if it does not exist yet.
+// The things that the story is about, created if they do not exist yet.
 export type Workspace = {
   client: Client;
   stripe: { sourceId: string; secret: string };

@@ -128,8 +128,8 @@ export function hottestOf(keys: readonly KeyHeat[]): Hottest {
     .reduce((most, one) => (one.most < most.most ? one : most));
 }
 
-// Of operations in many accounts, as many as anybody likes: what limits them is what all accounts share. Without that,
-// it is the hottest partition of the accounts that were measured.
+// The number of accounts is unlimited, so what limits their operations is what all of them share. If they share
+// nothing, it is the hottest partition of the accounts that were measured.
 export function hottestEverywhere(keys: readonly KeyHeat[]): Hottest {
   const ofOperations = keys.filter(isOfOperations);
   const shared = ofOperations.filter(isShared);

@@ -96,7 +96,7 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
   };
 }
 
-// Of a tenant with so many operations a second, most share a read or a write that happens once a second, as they did
+// In a tenant with so many operations a second, most share a read or a write that happens once a second, as they did
 // where it was measured in one busy tenant.
 const busyPerSecond = 10;
 

@@ -15,8 +15,8 @@ import { UsageError } from '../../config/errors.ts';
 import { ownTenant } from '../own-tenant.ts';
 import { countedTables, type OwnerKind, ownersOfServices } from '../storage.ts';
 
-// Which items belong to an account: those whose storage it pays for, and Stak's own messages to it. Everything else
-// stays with the server: signing keys, rate limits, idempotency keys, checkpoints of consumers.
+// An account has the items whose storage it pays for, and Stak's own messages to it. Everything else stays with the
+// server: signing keys, rate limits, idempotency keys, checkpoints of consumers.
 
 export const accountTables: readonly AnyTable[] = countedTables;
 

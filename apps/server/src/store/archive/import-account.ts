@@ -134,7 +134,7 @@ export async function importAccounts(
 const atOnce = 25;
 const named = 5; // items listed in an error
 
-// What the store would refuse in the middle of the import could not be finished by another one.
+// Refuses what the store would refuse in the middle of the import, which another import could not finish.
 async function requireWritable(
   options: AccountImport & { tables: readonly AnyTable[] },
   manifest: Manifest,

@@ -28,7 +28,7 @@ import { ruleOf } from './keep.ts';
 // keys that place an item among those of somebody else. So an item has to prove that it is the accounts' own: by its
 // owner, by every id that it mentions, and by every partition of the table and its indexes that it would be in.
 
-/** What the archive says that its accounts have. */
+/** The ids that the archive claims for its accounts. */
 export type Claims = {
   readonly accounts: ReadonlySet<string>;
   readonly profiles: Map<string, Attributes>;

@@ -9,7 +9,7 @@ import { eachItem, type ImportOptions, keyIn, readBatch } from './import.ts';
 import { type Keep, keepOfProfile, ruleOf } from './keep.ts';
 import { type Claims, createOwnership, noteClaim, openClaims } from './ownership.ts';
 
-// Which items of an archive of accounts are imported. All are checked before the first one is written.
+// Selects the items to import from an archive of accounts. All are checked before the first one is written.
 
 export type SelectionOptions = Pick<ImportOptions, 'client' | 'clock' | 'folder' | 'progress'> & {
   keep?: ReadonlySet<Keep>; // what the operator vouches for

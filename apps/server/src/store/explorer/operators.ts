@@ -1,7 +1,7 @@
 import { httpErrors, type Principal } from '@stak/http';
 import { isFromThisMachine, type Received } from '../../config/loopback.ts';
 
-// What the explorer checks in a request. A request that no Node server received is not from this machine.
+// A request that no Node server received is not from this machine.
 export type Caller = { principal: Principal; request: Received | undefined };
 
 export type Operators = {

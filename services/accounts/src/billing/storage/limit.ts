@@ -89,7 +89,7 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
     if (!found) return refresh(accountId);
     const entry = await found;
     if (clock.now() - entry.readAt < mostMs) return entry;
-    // Of several callers that find it expired, one reads it again.
+    // Only one of several callers that see it expired reads it again.
     return entries.get(accountId) === found ? refresh(accountId, entry) : lookUp(accountId, mostMs);
   }
 

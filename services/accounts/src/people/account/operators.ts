@@ -12,8 +12,8 @@ import { newToken, tokenSteps } from '../credentials/mailed-tokens.ts';
 import { factorErasure } from '../credentials/tables.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 
-// What operators do for an account with access to the store alone: recovery without mail, and stopping abuse. The
-// account's audit trail records each action, by `operator`.
+// Operators who have access to the store alone recover an account without mail, and stop abuse. The account's audit
+// trail records each action, by `operator`.
 export type Operators = {
   find(idOrEmail: string): Promise<Profile>;
   setPlan(userId: string, plan: PlanName): Promise<void>;

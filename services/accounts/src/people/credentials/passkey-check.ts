@@ -14,7 +14,7 @@ import * as limits from '../../limits.ts';
 import type { Profile } from '../../main-table.ts';
 import { type challengePurposes, type Passkey, passkey, passkeyChallenge, passkeysOfUser } from './tables.ts';
 
-// What a challenge is valid for. A response for another purpose, or from another user, is refused.
+// A challenge is valid for one purpose. A response for another purpose, or from another user, is refused.
 type Bound = { purpose: (typeof challengePurposes)[number]; userId?: string; sessionId?: string };
 export type PasskeyAnswer = AuthenticationResponseJSON;
 export type NewPasskeyAnswer = RegistrationResponseJSON;

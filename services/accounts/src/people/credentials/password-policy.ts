@@ -19,7 +19,7 @@ export const checkPassword: CheckPassword = async (password, who, field) => {
 
 const advice = 'Use three or four words that do not belong together.';
 
-// What is wrong with the password, as a sentence that says what to do. Undefined if it is good enough.
+// Says in a sentence what is wrong with the password and what to do. Undefined if it is good enough.
 export function weaknessOf(
   password: string,
   { email, name = '' }: Chooser,

@@ -87,7 +87,8 @@ async function redeemCode(
     const who = { userId, signedInWith: 'app', origin, within: accountId, sessionId, app } as const;
     return await sessions.start({ ...who, also: { 'the code': use, ...approval } });
   } catch (error) {
-    // Of concurrent uses of a code one succeeds. The others fail at two steps: the code and the session that it became.
+    // Only one of several concurrent uses of a code succeeds. The others fail at two steps: the code and the session
+    // that it became.
     if (failedCondition(error, 'the code')) return endReused(deps, found, origin);
     const { step } = failedStep(error) ?? {};
     // The person left the organisation, the account was closed, or the session of the approval has ended.
