@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { decisionsPage, readDecisions } from './generate-decisions.ts';
 import { type Catalogue, type Documented, errorsPage } from './generate-errors.ts';
 import { rolesPage } from './generate-roles.ts';
 
@@ -26,6 +27,7 @@ export async function generatedFiles(): Promise<[path: string, text: string][]> 
     ['packages/client/src/generated.ts', format(generateClient(document))],
     ['docs/reference/errors.md', errorsPage(catalogues, document, errorTexts)],
     ['docs/reference/roles.md', rolesPage(roles, document)],
+    ['docs/adr/README.md', decisionsPage(readDecisions(join(root, 'docs/adr')))],
   ];
 }
 
