@@ -90,7 +90,7 @@ test('sources, connections, events and their replay', async () => {
 
 type Got = { method: string; url: string; headers: IncomingMessage['headers']; body: Buffer };
 
-// What a developer runs: it takes requests, and `next` gives them in their order.
+// A developer runs this app: it takes requests, and `next` gives them in their order.
 async function openApp() {
   const got: Got[] = [];
   const waiting: ((one: Got) => void)[] = [];

@@ -42,10 +42,10 @@ export async function repairStore(context: Context, history: History | undefined
 
 async function repairValues(context: Context, history: History, { problems }: Report): Promise<string[]> {
   const keys = [...new Set(problems.map(({ key }) => key))].map(key => Buffer.from(key, 'hex'));
-  const found = await history.findValues(keys, isSound);
+  const intact = await history.findValues(keys, isSound);
   const repaired: string[] = [];
   await context.submit(tx => {
-    for (const [hex, value] of found) {
+    for (const [hex, value] of intact) {
       const key = Buffer.from(hex, 'hex');
       if (context.store.get(key, copyBytes)?.equals(value)) continue;
       tx.put(key, value);

@@ -95,7 +95,7 @@ export function handlerStatements({ table, writes, reads = [] }: LambdaFunction)
         ? [
             allow(
               dynamodb(['Query']),
-              indexes.map(one => sub(`<${tableId(one)}.Arn>/index/*`)),
+              indexes.map(table => sub(`<${tableId(table)}.Arn>/index/*`)),
             ),
           ]
         : []),

@@ -46,6 +46,6 @@ function bucketOf(objects: Pick<ObjectStore, 'put' | 'list' | 'getRange'>): Buck
 }
 
 async function sizeOf(objects: Pick<ObjectStore, 'list'>, key: string): Promise<number> {
-  for await (const found of objects.list(key)) if (found.key === key) return found.bytes;
+  for await (const object of objects.list(key)) if (object.key === key) return object.bytes;
   throw new TransferError('S3NoSuchKey', `The object ${key} is gone`);
 }

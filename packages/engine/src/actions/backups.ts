@@ -150,14 +150,14 @@ export function listBackups(context: Context, input: ListBackupsInput) {
   const start = input.ExclusiveStartBackupArn;
   const startKey = start === undefined ? '' : (keyInArn(start) ?? '');
   const backups = type === 'USER' || type === 'ALL' ? allBackups(context.store) : [];
-  const found = backups.filter(
+  const matching = backups.filter(
     ({ key, table, createdAt }) =>
       key > startKey &&
       (tableName === undefined || table.name === tableName) &&
       (from === undefined || createdAt >= millisecondsOf(from)) &&
       (until === undefined || createdAt < millisecondsOf(until)),
   );
-  const page = found.slice(0, input.Limit ?? backupsPerPage);
+  const page = matching.slice(0, input.Limit ?? backupsPerPage);
   return {
     BackupSummaries: page.map(backup => ({
       TableName: backup.table.name,
@@ -165,7 +165,7 @@ export function listBackups(context: Context, input: ListBackupsInput) {
       TableArn: tableArn(context, backup.table.name),
       ...detailsOf(context, backup),
     })),
-    ...(page.length < found.length && { LastEvaluatedBackupArn: backupArn(context, page.at(-1)!) }),
+    ...(page.length < matching.length && { LastEvaluatedBackupArn: backupArn(context, page.at(-1)!) }),
   };
 }
 

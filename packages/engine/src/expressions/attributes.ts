@@ -2,17 +2,17 @@ import { type AttributeType, typeOf } from '../values/attribute-value.ts';
 import type { Condition } from './condition.ts';
 import type { Path } from './path.ts';
 import type { Projection } from './projection.ts';
-import type { Action, Source, Update } from './update.ts';
+import type { Action, SetOperand, Update } from './update.ts';
 
-type Bound = Condition | Projection | Update;
+type BoundExpression = Condition | Projection | Update;
 
 // The top-level attributes that a condition reads, a projection returns or an update writes. An update may
 // read the key; only writing it is refused.
-export const attributesIn = (bound: Bound): Set<string> =>
+export const attributesIn = (bound: BoundExpression): Set<string> =>
   headsOf('targets' in bound ? bound.targets : bound.paths);
 
 // Returns the attributes that are read or written in part: DynamoDB refuses that for key attributes.
-export const nestedAttributesIn = (bound: Bound): Set<string> =>
+export const nestedAttributesIn = (bound: BoundExpression): Set<string> =>
   headsOf(bound.paths.filter(path => path.length > 1));
 
 const headsOf = (paths: Path[]): Set<string> => new Set(paths.map(path => path[0] as string));
@@ -33,7 +33,7 @@ function assignedType(action: Action): AttributeType | undefined {
   return action.kind === 'set' ? sourceType(action.source) : undefined;
 }
 
-function sourceType(source: Source): AttributeType | undefined {
+function sourceType(source: SetOperand): AttributeType | undefined {
   switch (source.kind) {
     case 'value':
       return typeOf(source.value);

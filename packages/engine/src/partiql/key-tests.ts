@@ -103,8 +103,8 @@ export function pinKey(
     for (const { name } of attributes) {
       const value = valueIn(test, name);
       if (!value) continue;
-      const known = key[name];
-      if (known && !equalValues(known, value)) conflict ??= name;
+      const bound = key[name];
+      if (bound && !equalValues(bound, value)) conflict ??= name;
       key[name] ??= value;
       return false;
     }

@@ -22,10 +22,10 @@ export function checkNewWarmThroughput(input: CreateTableInput): void {
     checkNew(index, `index ${index.IndexName}`, isOnDemand);
 }
 
-type Described = Pick<CreateTableInput, 'WarmThroughput' | 'ProvisionedThroughput'>;
+type ThroughputInput = Pick<CreateTableInput, 'WarmThroughput' | 'ProvisionedThroughput'>;
 
 function checkNew(
-  { WarmThroughput: wanted, ProvisionedThroughput: provisioned }: Described,
+  { WarmThroughput: wanted, ProvisionedThroughput: provisioned }: ThroughputInput,
   owner: string,
   isOnDemand: boolean,
 ): void {
@@ -77,10 +77,13 @@ function lowerUnit(
   return write != null && write < least.write ? 'WriteUnitsPerSecond' : undefined;
 }
 
-type Owner = { warm?: { read?: number; write?: number }; throughput?: { read: number; write: number } };
+type StoredThroughput = {
+  warm?: { read?: number; write?: number };
+  throughput?: { read: number; write: number };
+};
 
 /** Returns the values that were set, or those that the table or index has by default. */
-export function warmOf({ billing }: Pick<Table, 'billing'>, { warm, throughput }: Owner): Warm {
+export function warmOf({ billing }: Pick<Table, 'billing'>, { warm, throughput }: StoredThroughput): Warm {
   const usual = billing === 'PAY_PER_REQUEST' ? onDemandWarm : (throughput ?? { read: 0, write: 0 });
   return { read: Math.max(warm?.read ?? 0, usual.read), write: Math.max(warm?.write ?? 0, usual.write) };
 }

@@ -19,8 +19,8 @@ export function hoistNamedSchemas(document: ApiDocument): ApiDocument {
   const refer = (name: string, { description, default: absent, type, ...rest }: Json): Json => {
     const isNullable = Array.isArray(type) && type.includes('null');
     const schema = { type: isNullable ? 'object' : type, ...rest };
-    const known = named.get(name);
-    if (known && JSON.stringify(known) !== JSON.stringify(schema))
+    const existing = named.get(name);
+    if (existing && JSON.stringify(existing) !== JSON.stringify(schema))
       throw new TypeError(`Two schemas are named ${name}`);
     named.set(name, schema);
     const ref = { $ref: `#/components/schemas/${name}` };

@@ -49,12 +49,12 @@ export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promi
   const requestedAt = new Date(clock.now()).toISOString();
   for (const { accountId, role } of await memberships.list(userId)) {
     if (accountId === userId && !leaving.keepsAccount) continue;
-    const found = await memberships.read(accountId);
-    if (!found) continue;
+    const membership = await memberships.read(accountId);
+    if (!membership) continue;
     const isOwner = role === 'owner';
-    if (isOwner && found.owners === 1 && found.members > 1) throw stillNeeded(found.name);
+    if (isOwner && membership.owners === 1 && membership.members > 1) throw stillNeeded(membership.name);
     const gone = { accountId, userId };
-    if (found.members === 1) {
+    if (membership.members === 1) {
       const closed = { set: { deletingAt: requestedAt } };
       leaving.steps[`close ${accountId}`] = write.update(profile, { userId: accountId }, closed);
       leaving.steps[`count ${accountId}`] = write.check(

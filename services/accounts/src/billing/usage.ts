@@ -41,8 +41,8 @@ export function createUsage({ store, clock, random = systemRandom, billingPeriod
 
   const readMonths = async (userId: string, shard: number) => {
     const keys: { userId: string; shard: number; month: string }[] = [];
-    for await (const one of store.all(usageOfShard, { userId, shard }))
-      keys.push({ userId, shard, month: one.month });
+    for await (const counter of store.all(usageOfShard, { userId, shard }))
+      keys.push({ userId, shard, month: counter.month });
     return keys;
   };
 

@@ -24,12 +24,12 @@ async function list(flags: Flags): Promise<void> {
   const { client } = await connect(flags);
   const { data } = await client.accounts.listAudit({ limit: 100 });
   if (flags.json) return printJson(data.data);
-  const rows = data.data.map(one => [
-    one.at,
-    one.action,
-    one.by ?? one.via,
-    one.target ?? '',
-    one.detail ?? '',
+  const rows = data.data.map(line => [
+    line.at,
+    line.action,
+    line.by ?? line.via,
+    line.target ?? '',
+    line.detail ?? '',
   ]);
   printTable([['at', 'action', 'by', 'target', 'detail'], ...rows], 'Nothing has been done yet');
 }

@@ -57,8 +57,8 @@ async function query(flags: Flags, sql: string | undefined): Promise<void> {
 // Numbers, booleans and null are parsed; everything else, and quoted values, is text.
 function readParams(given: unknown): Record<string, string | number | boolean | null> | undefined {
   if (given === undefined) return undefined;
-  const pairs = [given].flat().map(one => {
-    const [, name, value] = /^(\w+)=(.*)$/s.exec(readText('--param', one)) ?? [];
+  const pairs = [given].flat().map(pair => {
+    const [, name, value] = /^(\w+)=(.*)$/s.exec(readText('--param', pair)) ?? [];
     if (name === undefined) throw new UsageError('--param needs a name and a value, like status=pending');
     return [name, readValue(value!)] as const;
   });
@@ -87,7 +87,7 @@ async function insight(flags: Flags, name: string | undefined): Promise<void> {
   if (name === undefined) {
     const { data: list } = await client.insights.list();
     if (flags.json) return printJson(list.data);
-    return printTable([['name', 'what'], ...list.data.map(one => [one.name, one.description])]);
+    return printTable([['name', 'what'], ...list.data.map(table => [table.name, table.description])]);
   }
   const days = flags.days === undefined ? undefined : Number(flags.days);
   const { data } = await client.insights.read({ name, ...(days !== undefined && { days }) });

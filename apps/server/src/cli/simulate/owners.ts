@@ -11,10 +11,10 @@ export const isOfUser = ({ key }: Key): boolean => ofUser.test(key);
 export const isShared = (one: Key): boolean => !isOfUser(one) && !ofTenant.test(one.key);
 
 // A list that every server looks at by the second, such as what is due.
-export const isPolled = (one: Pick<KeyHeat, 'key' | 'kind'>): boolean => one.kind === 'read' && isShared(one);
+export const isPolled = (key: Pick<KeyHeat, 'key' | 'kind'>): boolean => key.kind === 'read' && isShared(key);
 
 // Shared reads, such as those of due items, happen by the second, however many operations there are. A write of a small
 // part of a unit, such as a checkpoint, does not grow with the load either.
 const bySecond = 0.25;
-export const isOfOperations = (one: KeyHeat): boolean =>
-  !isShared(one) || (one.kind === 'write' && one.units >= bySecond);
+export const isOfOperations = (key: KeyHeat): boolean =>
+  !isShared(key) || (key.kind === 'write' && key.units >= bySecond);

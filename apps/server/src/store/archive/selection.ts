@@ -85,9 +85,9 @@ export async function selectItems(options: SelectionOptions, manifest: Manifest)
 
 function requireProfiles({ accounts, profiles }: Claims, keep: ReadonlySet<Keep>): void {
   for (const id of accounts) {
-    const found = profiles.get(id);
-    if (!found) throw new UsageError(`the archive has no profile of ${id}`);
-    if (found.isOrganisation === true && !keep.has('roles'))
+    const profile = profiles.get(id);
+    if (!profile) throw new UsageError(`the archive has no profile of ${id}`);
+    if (profile.isOrganisation === true && !keep.has('roles'))
       throw new UsageError(
         `${id} is an organisation: without its members nobody could use it. If you know that they are right, use --keep roles`,
       );

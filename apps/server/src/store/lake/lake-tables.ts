@@ -142,9 +142,9 @@ const tables: readonly AnyTable[] = [
 ];
 
 export const followed: readonly FollowedTable[] = tables.map(table => {
-  const own = entities.filter(one => one.entity.table.name === table.name);
-  const kept = new Set(own.map(one => one.entity));
-  return { table, entities: own, ignore: table.entities.filter(one => !kept.has(one)) };
+  const own = entities.filter(entity => entity.entity.table.name === table.name);
+  const kept = new Set(own.map(entity => entity.entity));
+  return { table, entities: own, ignore: table.entities.filter(entity => !kept.has(entity)) };
 });
 
 export const insights = [...taskInsights, ...deliveryInsights, ...messageInsights];

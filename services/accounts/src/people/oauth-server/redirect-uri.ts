@@ -43,10 +43,10 @@ export function matchesRedirectUri(registered: readonly string[], text: string):
   const url = new URL(text);
   if (!isLoopback(url)) return false;
   url.port = '';
-  return registered.some(one => {
-    const known = new URL(one);
-    known.port = '';
-    return isLoopback(known) && known.href === url.href;
+  return registered.some(uri => {
+    const registeredUrl = new URL(uri);
+    registeredUrl.port = '';
+    return isLoopback(registeredUrl) && registeredUrl.href === url.href;
   });
 }
 
