@@ -1,7 +1,8 @@
 import { type AccountPrincipal, cursorRefused, endpoint, type PrincipalOf, toPage } from '@stak/http';
-import { tableErrors, write } from '@stak/table';
+import { ignoreConflict, tableErrors, write } from '@stak/table';
 import { type Invitation, organisation } from '../access/tables.ts';
 import { doneBy } from '../audit.ts';
+import { isoTime } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
 import { type Origin, originOf } from '../origin.ts';
 import type { Browser } from '../people/sessions/browser.ts';
@@ -65,8 +66,8 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
         action: 'organisation.renamed',
         detail: name,
       });
-      if (!open) await store.transact(memberships.stepsToOpen(account)).catch(ignoreOpened);
-      const set = { name, updatedAt: isoNow(clock.now()) };
+      if (!open) await store.transact(memberships.stepsToOpen(account)).catch(ignoreConflict);
+      const set = { name, updatedAt: isoTime(clock.now()) };
       const renamed = write.update(organisation, { accountId }, { set });
       await store.transact({ 'the organisation': renamed, audit }, { pattern: 'rename an organisation' });
       return c.json(await show(c.get('principal')), 200);
@@ -163,15 +164,13 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
     endpoint(routes.look, async c => {
       browser.checkOrigin(c);
       const invitation = await lookAtInvitation(deps, c.req.valid('json').token, originOf(c));
-      return c.json({ ...invitation, expiresAt: isoNow(invitation.expiresAt * 1000) }, 200);
+      return c.json({ ...invitation, expiresAt: isoTime(invitation.expiresAt * 1000) }, 200);
     }),
     endpoint(routes.accept, async c =>
       c.json(await acceptInvitation(deps, signedOf(c), c.req.valid('json').token), 200),
     ),
   ] as const;
 }
-
-const isoNow = (ms: number): string => new Date(ms).toISOString();
 
 const actorOf = (principal: SessionCaller, origin: Origin): Actor => ({
   accountId: principal.accountId,
@@ -192,13 +191,8 @@ const showInvitation = ({ invitationId, email, role, invitedBy, sentAt, expiresA
   role,
   invitedBy,
   sentAt,
-  expiresAt: isoNow(expiresAt * 1000),
+  expiresAt: isoTime(expiresAt * 1000),
 });
-
-// Another call has opened it meanwhile.
-function ignoreOpened(error: unknown): void {
-  if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') throw error;
-}
 
 function refuseCursor(error: unknown): never {
   throw tableErrors.includes(error) && error.code === 'table.cursor_refused' ? cursorRefused(error) : error;

@@ -1,5 +1,5 @@
 import type { Sealer } from '@stak/kit';
-import { failedStep, is, type WriteStep, write } from '@stak/table';
+import { failedStep, ignoreConflict, is, type WriteStep, write } from '@stak/table';
 import { accountIsOpen, isOpen } from '../access/memberships.ts';
 import {
   linkedSubject,
@@ -178,7 +178,7 @@ async function join(
   if (!(await memberships.read(accountId)))
     await store
       .transact(memberships.stepsToOpen(account), { pattern: 'open an organisation' })
-      .catch(ignoreStep);
+      .catch(ignoreConflict);
   const userId = ids.next('usr');
   const now = isoTime(clock.now());
   const detail = `${claimedEmail} as ${role}`;
@@ -304,8 +304,3 @@ const noProvider = () =>
   accountsErrors.create('accounts.organisation_not_found', 'Organisation not found, or it has no provider.');
 const notMember = () =>
   refuse('accounts.not_a_member', 'You are no longer a member of this organisation. Ask its admins.');
-
-// A concurrent call has opened the organisation.
-function ignoreStep(error: unknown): void {
-  if (failedStep(error) === undefined) throw error;
-}

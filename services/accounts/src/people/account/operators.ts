@@ -1,4 +1,4 @@
-import { tableErrors, write } from '@stak/table';
+import { ignoreConflict, write } from '@stak/table';
 import type { ApiKeys } from '../../access/api-keys.ts';
 import type { Audit } from '../../audit.ts';
 import { type Base, isoTime } from '../../deps.ts';
@@ -47,7 +47,7 @@ export function createOperators(deps: OperatorsDeps): Operators {
           },
           { pattern: 'disable or enable a key' },
         )
-        .catch(ignoreGone);
+        .catch(ignoreConflict);
   };
 
   return {
@@ -97,9 +97,4 @@ export function createOperators(deps: OperatorsDeps): Operators {
       await users.update(userId, { disabledAt: null }, { also: entry(userId, 'account.enabled') });
     },
   };
-}
-
-// Deleted meanwhile, which is fine.
-function ignoreGone(error: unknown): void {
-  if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') throw error;
 }
