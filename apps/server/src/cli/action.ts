@@ -69,8 +69,9 @@ export const storeOptions = {
   '--prefix <text>': 'The prefix of table names (default: STAK_TABLE_PREFIX)',
 } as const;
 
-// Loads what a command needs to call a server. This happens late, so that help and errors appear at once.
-export const loadConnection = async () => ({
-  ...(await import('./connection.ts')),
+// Connects to a server. The modules are loaded late, so that help and errors appear at once.
+export const connectLate = async (flags: { url?: unknown }) => ({
+  ...(await import('@stak/client')),
   ...(await import('./print.ts')),
+  ...(await (await import('./connection.ts')).connect(flags)),
 });

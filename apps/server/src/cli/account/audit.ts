@@ -1,4 +1,4 @@
-import { defineCommand, type FlagsOf, loadConnection, serverOption } from '../action.ts';
+import { connectLate, defineCommand, type FlagsOf, serverOption } from '../action.ts';
 
 const actions = { list, export: exportAll };
 
@@ -20,8 +20,7 @@ export const registerAudit = defineCommand('audit <action>', {
 });
 
 async function list(flags: Flags): Promise<void> {
-  const { connect, printJson, printTable } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client, printJson, printTable } = await connectLate(flags);
   const { data } = await client.accounts.listAudit({ limit: 100 });
   if (flags.json) return printJson(data.data);
   const rows = data.data.map(line => [
@@ -35,8 +34,7 @@ async function list(flags: Flags): Promise<void> {
 }
 
 async function exportAll(flags: Flags): Promise<void> {
-  const { connect } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client } = await connectLate(flags);
   const { data } = await client.accounts.exportAudit();
   process.stdout.write(data);
 }
