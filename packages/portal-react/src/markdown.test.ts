@@ -33,4 +33,23 @@ describe('an answer in Markdown', () => {
     expect(render('**Two')).toBe('<p>**Two</p>');
     expect(render('```ts\nconst a')).toBe('<pre tabindex="0"><code>const a</code></pre>');
   });
+
+  it.each([
+    ['quotes in quotes', '>'],
+    ['lists in lists', '1. '],
+    ['words side by side', '_a_'],
+    ['links that do not end', '['],
+    ['links in links', '[a]('],
+    ['emphasis that does not end', '**a *b '],
+    ['code that does not end', '`a``b```'],
+  ])('is shown soon if it is made of %s', (_, part) => {
+    const before = process.cpuUsage().user;
+    expect(render(part.repeat(90_000 / part.length)).length).toBeGreaterThan(1000);
+    expect(process.cpuUsage().user - before).toBeLessThan(5_000_000);
+  });
+
+  it('is shown without a table of millions of cells', () => {
+    const rows = `${'|a'.repeat(200)}\n${'|-'.repeat(200)}\n${'|\n'.repeat(45_000)}`;
+    expect(render(rows)).not.toContain('<td>');
+  });
 });
