@@ -393,7 +393,12 @@ describe('Teams', () => {
       {
         path: '/teams/v3/conversations/c%3A1/activities/a1',
         authorization: 'Bearer teams-token',
-        body: { type: 'message', replyToId: 'a1', text: expect.stringMatching(/^Hello/) },
+        body: {
+          type: 'message',
+          textFormat: 'plain',
+          replyToId: 'a1',
+          text: expect.stringMatching(/^Hello/),
+        },
       },
     ]);
   });

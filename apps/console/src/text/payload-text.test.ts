@@ -23,6 +23,8 @@ it('changes only white space', () => {
   );
   const deep = '['.repeat(50_000) + ']'.repeat(50_000);
   expect(prettyOf(bytes(deep))).toBe(deep);
+  const indented = `${'['.repeat(99)}${'1,'.repeat(125_000)}1${']'.repeat(99)}`;
+  expect(prettyOf(bytes(indented)).length).toBe(indented.length);
 });
 
 it('shows sixteen bytes per line, and a dot for bytes that cannot be printed', () => {

@@ -1,6 +1,7 @@
 const hexBytesMost = 16_384; // about a thousand lines, which a browser still lays out quickly
 
 const depthMost = 100; // each level indents all lines inside it
+const charsMost = 2_000_000; // short lines deep inside would make a hundred times of a body, which anybody can send
 
 export const prettyOf = (bytes: Uint8Array): string => prettyText(new TextDecoder().decode(bytes));
 
@@ -23,7 +24,10 @@ function layOut(json: string): string | undefined {
   let depth = 0;
   const line = () => `\n${'  '.repeat(depth)}`;
   const laid: string[] = [];
+  let chars = 0;
   for (const [i, one] of tokens.entries()) {
+    chars += one.length + 2 * depth;
+    if (chars > charsMost) return undefined;
     if (opens.has(one)) {
       if (++depth > depthMost) return undefined;
       laid.push(one, closes.has(tokens[i + 1]!) ? '' : line());
