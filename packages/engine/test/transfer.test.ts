@@ -239,3 +239,13 @@ it.each(['GZIP', 'NONE'])('a file whose rest is not wanted is closed (%s)', asyn
   expect(await importTable(input)).toMatchObject({ ImportStatus: 'FAILED', FailureCode: 'ItemSizeTooLarge' });
   expect(isClosed).toBe(true);
 });
+
+it('a long name that is no bucket is refused at once', async () => {
+  const S3BucketSource = { S3Bucket: `${'a'.repeat(3000)}!` };
+  const before = process.cpuUsage().user;
+  const TableCreationParameters = hashTable('imported');
+  await expect(
+    call(engine, 'ImportTable', { S3BucketSource, InputFormat: 'CSV', TableCreationParameters }),
+  ).rejects.toThrow('Member must satisfy regular expression pattern');
+  expect(process.cpuUsage().user - before).toBeLessThan(2_000_000);
+});
