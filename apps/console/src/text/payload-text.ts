@@ -18,6 +18,15 @@ const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 const opens = new Set(['{', '[']);
 const closes = new Set(['}', ']']);
 
+/** A value as JSON, laid out unless that would be too large: skills and models return what they like. */
+export const jsonText = (value: unknown): string => {
+  try {
+    return prettyText(JSON.stringify(value) ?? '');
+  } catch {
+    return 'This is nested too deep to be shown.';
+  }
+};
+
 // Changes only the whitespace, so numbers that JavaScript cannot represent stay as they are.
 function layOut(json: string): string | undefined {
   const tokens = json.match(token) ?? [];
