@@ -42,10 +42,10 @@ describe('the configuration of the server', () => {
 
   it.each(['gs://bucket/stak', 's3:/bucket/stak', 's3://', 'S3://bucket', 'https://bucket.example', 'file:///srv'])(
     'takes %s for no folder',
-    place => {
+    address => {
       for (const name of ['STAK_BACKUP', 'STAK_LAKE'])
-        expect(() => readServerConfig({}, { [name]: place })).toThrow(`${name} must be a folder or s3://`);
-      expect(() => readBackupTarget({ from: place }, {})).toThrow('--from must be a folder or s3://');
+        expect(() => readServerConfig({}, { [name]: address })).toThrow(`${name} must be a folder or s3://`);
+      expect(() => readBackupTarget({ from: address }, {})).toThrow('--from must be a folder or s3://');
     },
   );
 
