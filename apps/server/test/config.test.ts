@@ -40,14 +40,18 @@ describe('the configuration of the server', () => {
     expect(() => shardsWith({ STAK_AGENTS_DUE_SHARDS: '3' })).toThrow('STAK_AGENTS_DUE_SHARDS');
   });
 
-  it.each(['gs://bucket/stak', 's3:/bucket/stak', 's3://', 'S3://bucket', 'https://bucket.example', 'file:///srv'])(
-    'takes %s for no folder',
-    address => {
-      for (const name of ['STAK_BACKUP', 'STAK_LAKE'])
-        expect(() => readServerConfig({}, { [name]: address })).toThrow(`${name} must be a folder or s3://`);
-      expect(() => readBackupTarget({ from: address }, {})).toThrow('--from must be a folder or s3://');
-    },
-  );
+  it.each([
+    'gs://bucket/stak',
+    's3:/bucket/stak',
+    's3://',
+    'S3://bucket',
+    'https://bucket.example',
+    'file:///srv',
+  ])('takes %s for no folder', address => {
+    for (const name of ['STAK_BACKUP', 'STAK_LAKE'])
+      expect(() => readServerConfig({}, { [name]: address })).toThrow(`${name} must be a folder or s3://`);
+    expect(() => readBackupTarget({ from: address }, {})).toThrow('--from must be a folder or s3://');
+  });
 
   it('takes spaces for nothing', () => {
     const env = { STAK_PORT: ' ', STAK_HISTORY_HOURS: '  ', STAK_DATA: ' ' };
