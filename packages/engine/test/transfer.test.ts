@@ -183,6 +183,17 @@ it('comma-separated values are imported: keys with their types, everything else 
   ]);
 });
 
+it('a quote that is never closed is counted, or ends the import once it holds more than an item may', async () => {
+  const csv = { InputFormat: 'CSV' };
+  writeSource('open.csv', 'pk,note\na,"closed\n\nlater"\nb,"open\nc,x\n');
+  expect(await importTable(csv)).toMatchObject({ ImportedItemCount: 1, ErrorCount: 1 });
+  const { Items } = await engine.client.scan({ TableName: 'imported' });
+  expect(Items).toEqual([{ pk: 'a', note: 'closed\n\nlater' }]);
+  await call(engine, 'DeleteTable', { TableName: 'imported' });
+  writeSource('open.csv', `pk,note\na,"${'""\n'.repeat(1_000_000)}`);
+  expect(await importTable(csv)).toMatchObject({ ImportStatus: 'FAILED', FailureCode: 'ItemSizeTooLarge' });
+});
+
 it('lines that are no items are counted, and what cannot be read fails with a reason and leaves no table', async () => {
   const lines = [
     '{"Item":{"pk":{"S":"a"}}}',
@@ -190,11 +201,15 @@ it('lines that are no items are counted, and what cannot be read fails with a re
     '{"Item":{"other":{"S":"a"}}}',
     '{"Item":{"pk":{"S":"b"},"n":{"N":"x"}}}',
     `{"Item":{"pk":{"S":"c"},"text":{"S":"${'x'.repeat(410_000)}"}}}`,
+    'null',
+    '5',
+    '{"Item":null}',
+    '{"Item":[1]}',
     '{"Item":{"pk":{"S":"d"}}}',
   ];
   writeSource('data.json.gz', gzipSync(lines.join('\n')));
   const gzip = { InputCompressionType: 'GZIP' };
-  expect(await importTable(gzip)).toMatchObject({ ImportedItemCount: 2, ErrorCount: 4 });
+  expect(await importTable(gzip)).toMatchObject({ ImportedItemCount: 2, ErrorCount: 8 });
   await call(engine, 'DeleteTable', { TableName: 'imported' });
   writeSource('data.json.gz', 'not compressed');
   expect(await importTable(gzip)).toMatchObject({ ImportStatus: 'FAILED', FailureCode: 'GzipFormatError' });

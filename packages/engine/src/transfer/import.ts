@@ -11,7 +11,7 @@ import type { ImportTableInput } from '../validation/exports.ts';
 import { type PutItemInput, validatePutItem } from '../validation/put-item.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { TransferError } from './buckets.ts';
-import { csvItem, splitCsv } from './csv.ts';
+import { createCsvReader, csvItem } from './csv.ts';
 import { readLines } from './lines.ts';
 import { type TransferRecord, transferRecords } from './records.ts';
 
@@ -156,10 +156,17 @@ const typesOf = (table: Table): ReadonlyMap<string, KeyAttribute['type']> =>
       .map(({ name, type }) => [name, type]),
   );
 
+function notAnItem(): never {
+  throw new SyntaxError('The line is no item');
+}
+
 async function* jsonItems(lines: AsyncIterable<string>): AsyncGenerator<() => Item> {
   for await (const line of lines) {
     if (line.trim() === '') continue;
-    yield () => (deserialize('PutItem', { Item: JSON.parse(line).Item }) as { Item: Item }).Item;
+    yield () => {
+      const { Item } = JSON.parse(line) ?? notAnItem();
+      return (deserialize('PutItem', { Item: Item ?? notAnItem() }) as { Item: Item }).Item;
+    };
   }
 }
 
@@ -170,14 +177,14 @@ async function* csvItems(
 ): AsyncGenerator<() => Item> {
   const { Delimiter = ',', HeaderList } = InputFormatOptions?.Csv ?? {};
   let header = HeaderList;
-  let open: string | undefined;
+  const reader = createCsvReader(Delimiter);
   for await (const line of lines) {
-    const text = open === undefined ? line.replace(/\r$/, '') : `${open}\n${line.replace(/\r$/, '')}`;
-    if (text === '') continue;
-    const fields = splitCsv(text, Delimiter);
-    open = fields ? undefined : text;
+    const text = line.replace(/\r$/, '');
+    if (text === '' && !reader.isOpen()) continue;
+    const fields = reader.read(text);
     if (!fields) continue;
     if (!header) header = fields;
     else yield () => csvItem(header!, fields, types);
   }
+  if (reader.isOpen()) yield notAnItem;
 }
