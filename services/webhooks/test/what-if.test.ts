@@ -18,7 +18,7 @@ const textOf = ({ body }: Outcome) => body && Buffer.from(body, 'base64').toStri
 const ask = (hooks: Fixture, sourceId: string, send: object, as?: string) =>
   hooks.post(`/v1/sources/${sourceId}/whatif`, send, as);
 
-async function allPages(hooks: Fixture, sourceId: string, send: { cursor?: string }) {
+async function allPages(hooks: Fixture, sourceId: string, send: object & { cursor?: string }) {
   const pages = [];
   for (let { cursor } = send; ; ) {
     const page = await ask(hooks, sourceId, { ...send, cursor });
