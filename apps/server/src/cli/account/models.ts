@@ -40,10 +40,10 @@ async function test(flags: ConnectFlags, name: string | undefined): Promise<void
   if (name !== undefined && slash < 1)
     throw new UsageError(`${JSON.stringify(name)} is not a provider/model; see stak models`);
   const body = name === undefined ? {} : { provider: name.slice(0, slash), model: name.slice(slash + 1) };
-  const { client } = await connectLate(flags);
+  const { client, withoutCommands } = await connectLate(flags);
   const { data } = await client.agents.testModel({ body });
   const { input_tokens, output_tokens } = data.usage;
-  console.log(data.answer);
+  console.log(withoutCommands(data.answer));
   console.error(
     `${data.provider}/${data.model} · ${input_tokens} + ${output_tokens} tokens · $${data.cost_usd} · ${data.duration_ms} ms`,
   );
