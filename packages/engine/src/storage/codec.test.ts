@@ -7,7 +7,7 @@ import type { AttributeValue } from '../values/attribute-value.ts';
 import { equalItems } from '../values/compare.ts';
 import { marshalItem, type NativeItem, unmarshalItem } from '../values/marshal.ts';
 import { itemSize } from '../values/size.ts';
-import { decodeItem, decodeNative, decodeSize, encodeItem } from './codec.ts';
+import { decodeItem, decodeItemWithout, decodeNative, decodeSize, encodeItem } from './codec.ts';
 import { encodePlain } from './plain-item.ts';
 
 describe('an item at rest', () => {
@@ -24,6 +24,34 @@ describe('an item at rest', () => {
       }),
       { numRuns: process.env.STAK_LONG_TESTS ? 2000 : 500 },
     );
+  });
+
+  const vector: AttributeValue = { L: [{ N: '0.25' }, { N: '-1' }] };
+  it.each<[string, AttributeValue, AttributeValue]>([
+    ['a list of numbers', vector, { S: 'x' }],
+    ['a list with a number that is kept as text', { L: [{ N: '0.0000001' }, { N: '1' }] }, { S: 'x' }],
+    ['lists within lists', { L: [{ L: [{ N: '1' }] }, { N: '2' }] }, { S: 'x' }],
+    ['a bracket in a string', { L: [{ S: ']' }, { N: '2' }] }, { S: 'x' }],
+    ['a map that has the name too', vector, { M: bagOf([['v', vector]]) }],
+    ['a map that has the name, beside another value', { S: 'y' }, { M: bagOf([['v', vector]]) }],
+    ['a string that looks like it', vector, { S: '"v":[1,2]' }],
+    ['a name that begins with a tag', vector, { M: bagOf([['\u0001v', vector]]) }],
+  ])('is read without one attribute: %s', (_, value, other) => {
+    for (const entries of [
+      [
+        ['v', value],
+        ['o', other],
+      ],
+      [
+        ['o', other],
+        ['v', value],
+      ],
+    ] as [string, AttributeValue][][]) {
+      const whole = bagOf(entries);
+      const bytes = encodeItem(whole, itemSize(whole));
+      expect(decodeItemWithout(bytes, bytes.length, 'v')).toEqual({ o: other });
+      expect(decodeItemWithout(bytes, bytes.length, 'other')).toEqual({ v: value, o: other });
+    }
   });
 
   it('keeps numbers that only look like doubles', () => {

@@ -120,11 +120,27 @@ export const decodeItem = (bytes: Buffer, end = bytes.length): Item => {
   return pairs === undefined ? wireMap(map) : wireEntries(pairs as [string, Stored][]);
 };
 
-// Leaves out one attribute, which is then not converted either.
+// Leaves out one attribute. If it is a list of numbers, as vectors are, its text is not parsed either.
 export function decodeItemWithout(bytes: Buffer, end: number, name: string): Item {
-  const map = parse(bytes, end);
+  const text = textOf(bytes, end);
+  const map = (parseWithoutList(text, name) ?? parseText(text)) as StoredMap;
   const pairs = map['\u0001M'] as [string, Stored][] | undefined;
   return wireEntries((pairs ?? Object.entries(map)).filter(([attribute]) => attribute !== name));
+}
+
+// Undefined if the list is not found at once, or has more than numbers. A string does not contain the name with its
+// quotes, because the text has a backslash before those. If the name is there once and the item itself has it, no map
+// within the item has it.
+function parseWithoutList(text: string, name: string): unknown {
+  const start = `${JSON.stringify(name)}:`;
+  const at = text.indexOf(start);
+  const listAt = at + start.length + 1;
+  if (at < 0 || text[listAt - 1] !== '[' || text.includes(start, listAt)) return undefined;
+  const listEnd = text.indexOf(']', listAt);
+  const list = text.slice(listAt, listEnd);
+  if (list.includes('"') || list.includes('[')) return undefined;
+  const map = parseText(`${text.slice(0, listAt)}${text.slice(listEnd)}`) as StoredMap;
+  return Object.hasOwn(map, name) ? map : undefined;
 }
 
 export const decodeNative = (bytes: Buffer, end = bytes.length): NativeItem => {
