@@ -7,7 +7,14 @@ import type { AttributeValue } from '../values/attribute-value.ts';
 import { equalItems } from '../values/compare.ts';
 import { marshalItem, type NativeItem, unmarshalItem } from '../values/marshal.ts';
 import { itemSize } from '../values/size.ts';
-import { decodeItem, decodeItemWithout, decodeNative, decodeSize, encodeItem } from './codec.ts';
+import {
+  decodeBeside,
+  decodeItem,
+  decodeItemWithout,
+  decodeNative,
+  decodeSize,
+  encodeItem,
+} from './codec.ts';
 import { encodePlain } from './plain-item.ts';
 
 describe('an item at rest', () => {
@@ -51,7 +58,23 @@ describe('an item at rest', () => {
       const bytes = encodeItem(whole, itemSize(whole));
       expect(decodeItemWithout(bytes, bytes.length, 'v')).toEqual({ o: other });
       expect(decodeItemWithout(bytes, bytes.length, 'other')).toEqual({ v: value, o: other });
+      const likes = [vector, { L: [{ N: '2' }] }, { S: 'z' }].map(like => bagOf([['v', like]]));
+      for (const like of [...likes, bagOf([['o', { M: bagOf([['v', vector]]) }]])]) {
+        const item = unmarshalItem(like);
+        const beside = decodeBeside(bytes, { bytes: encodeItem(like, itemSize(like)), item }, 'v');
+        if (beside) expect(beside).toEqual(unmarshalItem(whole));
+      }
     }
+  });
+
+  it('is decoded beside one with the same list', () => {
+    const [before, after] = ['old', 'new'].map(title => ({ v: [0.25, -1], title }));
+    const bytesOf = (item: NativeItem) => encodePlain(item)!.bytes;
+    const beside = decodeBeside(bytesOf(before!), { bytes: bytesOf(after!), item: after! }, 'v');
+    expect(beside).toEqual(before);
+    expect(beside!.v).not.toBe(after!.v);
+    const other = { v: [0.25, -2], title: 'new' };
+    expect(decodeBeside(bytesOf(before!), { bytes: bytesOf(other), item: other }, 'v')).toBeUndefined();
   });
 
   it('keeps numbers that only look like doubles', () => {
