@@ -21,7 +21,7 @@ export const vectorFaults: readonly Fault[] = [
     name: 'vector-of-deleted-item',
     file: 'packages/engine/src/vectors/write.ts',
     before: '  if (position) {\n    tx.remove(vectorKey(index.id, position));',
-    after: '  if (position) {\n    if (after) tx.remove(vectorKey(index.id, position));',
+    after: '  if (position) {\n    if (hasItem) tx.remove(vectorKey(index.id, position));',
     why: 'The vector of a deleted item stays in the index and is found',
     caughtBy: { test: search, name: 'follows an item to another partition' },
     isShort: true,

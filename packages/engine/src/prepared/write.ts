@@ -257,12 +257,12 @@ function settle(item: ItemWrite): void {
     item.isUnchanged = true;
     return;
   }
-  item.isUnchanged = isUnchanged(item);
   const { indexes, vectors, ttl } = layout;
-  if (item.isUnchanged || (indexes.length + vectors.length === 0 && ttl === undefined)) return;
   const [vector] = vectors;
   if (vector && !item.before && beforeBytes && afterBytes && after)
     item.before = decodeBeside(beforeBytes, { bytes: afterBytes, item: after }, vector.index.attribute);
+  item.isUnchanged = isUnchanged(item);
+  if (item.isUnchanged || (indexes.length + vectors.length === 0 && ttl === undefined)) return;
   const before = beforeOf(item);
   if (before) checkIndexKeys(layout, before);
   if (after) checkIndexKeys(layout, after);
