@@ -49,14 +49,12 @@ test('prepared writes change vector indexes as those of the wire do', async () =
           supported++;
           if (one.kind === 'put') await twin.client.put({ TableName, Item: one.item });
           else if (one.kind === 'delete') await twin.client.delete({ TableName, Key: one.key });
-          else
+          else if (one.kind === 'update')
             await twin.client.update({
               TableName,
-              Key: (one as { key: object }).key,
+              Key: one.key,
               UpdateExpression: 'SET title = :t',
-              ExpressionAttributeValues: {
-                ':t': (one as { changes: { value: string }[] }).changes[0]!.value,
-              },
+              ExpressionAttributeValues: { ':t': one.changes[0]!.value },
             });
         }
         const [own, other] = await Promise.all(

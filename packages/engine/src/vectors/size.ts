@@ -40,7 +40,7 @@ export function restGrowth(
   after: { item: Item; size: number },
 ): number {
   if (!visibleNames(table, index)) return after.size - before.size;
-  return restSize(table, index, after.item, after.size) - restSize(table, index, before.item, before.size);
+  return restSize(table, index, after.item) - restSize(table, index, before.item);
 }
 
 function attributeSize(item: Item, name: string): number {
