@@ -179,9 +179,7 @@ describe('an index that is added', () => {
   });
 
   test('has what is written while it is filled', async () => {
-    await Promise.all(
-      Array.from({ length: 600 }, (_, i) => put(note(`old-${i}`, [0, 0, 1], { place: { N: '1' } }))),
-    );
+    await Promise.all(Array.from({ length: 600 }, (_, i) => put(note(`old-${i}`, [0, 0, 1]))));
     await update({ Create: vectorIndex() });
     const first = { TableName: 'notes', Key: { pk: { S: 'old-1' } } };
     await Promise.all([
