@@ -21,6 +21,7 @@ import { serviceGuardFaults } from './faults/services-guards.ts';
 import { streamFaults } from './faults/streams.ts';
 import { tableFaults } from './faults/table.ts';
 import { taskFaults } from './faults/tasks.ts';
+import { vectorFaults } from './faults/vectors.ts';
 import { webhookFaults } from './faults/webhooks.ts';
 export const faults: readonly Fault[] = [
   ...tableFaults,
@@ -46,4 +47,5 @@ export const faults: readonly Fault[] = [
   ...declarationFaults,
   ...givenOutFaults,
   ...archiveFaults,
+  ...vectorFaults,
 ];

@@ -1,9 +1,9 @@
-import { createEngine, type Engine, type Item } from '@stak/engine';
 import type { BenchOptions } from '../bench.ts';
 import { inDataFolder } from '../data-folder.ts';
 import { judge, type Verdict } from '../gates.ts';
 import { formatRate, textTable } from '../table.ts';
-import { createVectorsOf, type Data } from './data.ts';
+import { createVectorsOf, type Data, productOf } from './data.ts';
+import { openNotes, type Question } from './notes.ts';
 
 // Searches of a vector index beside comparing all vectors one by one: how many of the ten nearest are found, and how
 // long it takes, on the thread that serves. Vectors are written by BatchWriteItem, and searched by SearchVectors once
@@ -12,13 +12,16 @@ import { createVectorsOf, type Data } from './data.ts';
 
 const dimensions = 768;
 const nearest = 10;
-const asked = 300;
-const batchSize = 25;
-const batchesTogether = 8;
-const partNames: readonly Data[] = ['clustered', 'uniform'];
+const asked = 200;
+const oneRareIn = 100;
+const perTenant = 2000;
+
+/** `tenants` are clustered vectors in an index with a partition key. */
+type Part = Data | 'tenants';
+const partNames: readonly Part[] = ['clustered', 'uniform', 'tenants'];
 
 type Result = {
-  data: Data;
+  name: string;
   count: number;
   writesPerSecond: number;
   restSeconds: number;
@@ -33,11 +36,11 @@ type Result = {
 export async function run({ quick, only }: BenchOptions): Promise<Verdict[]> {
   const count = quick ? 20_000 : 100_000;
   const results: Result[] = [];
-  for (const data of partNames)
-    if (only.length === 0 || only.includes(data))
-      results.push(await inDataFolder('vectors', folder => measure(folder, data, count)));
+  for (const part of partNames)
+    if (only.length === 0 || only.includes(part))
+      results.push(...(await inDataFolder('vectors', folder => measure(folder, part, count))));
   console.log(`\n${textTable([header, ...results.map(rowOf)])}`);
-  const clustered = results.find(({ data }) => data === 'clustered');
+  const clustered = results.find(({ name }) => name === 'clustered');
   return [
     judge({
       name: `recall of the ${nearest} nearest among ${count} clustered vectors`,
@@ -71,126 +74,108 @@ const header = [
   'memory',
 ];
 
-const rowOf = (result: Result): string[] => [
-  result.data,
-  formatRate(result.count),
-  formatRate(result.writesPerSecond),
-  `${result.restSeconds.toFixed(1)} s`,
-  `${(result.recall * 100).toFixed(1)} %`,
-  `${result.p50Ms.toFixed(2)} ms`,
-  `${result.p99Ms.toFixed(2)} ms`,
-  `${result.processorMs.toFixed(2)} ms`,
-  `${result.bruteMs.toFixed(1)} ms`,
-  `${result.memoryMb.toFixed(0)} MB`,
+const rowOf = (one: Result): string[] => [
+  one.name,
+  formatRate(one.count),
+  formatRate(one.writesPerSecond),
+  `${one.restSeconds.toFixed(1)} s`,
+  `${(one.recall * 100).toFixed(1)} %`,
+  `${one.p50Ms.toFixed(2)} ms`,
+  `${one.p99Ms.toFixed(2)} ms`,
+  `${one.processorMs.toFixed(2)} ms`,
+  `${one.bruteMs.toFixed(1)} ms`,
+  `${one.memoryMb.toFixed(0)} MB`,
 ];
 
-async function measure(folder: string, data: Data, count: number): Promise<Result> {
-  const next = createVectorsOf(data, dimensions);
-  const engine = await createEngine({ path: folder });
+async function measure(folder: string, part: Part, count: number): Promise<Result[]> {
+  const isPartitioned = part === 'tenants';
+  const next = createVectorsOf(isPartitioned ? 'clustered' : part, dimensions);
+  const tenants = Math.ceil(count / perTenant);
+  const categoryOf = (i: number) => (i % oneRareIn === 0 ? 'rare' : 'usual');
+  const tenantOf = (i: number) => `tenant-${i % tenants}`;
+  const notes = await openNotes(folder, { dimensions, isPartitioned });
   try {
-    await createTable(engine);
     const stored: Float32Array[] = [];
     const startedMs = performance.now();
-    while (stored.length < count) {
-      const written: Promise<object>[] = [];
-      for (let batch = 0; batch < batchesTogether; batch++) {
-        const requests = Array.from({ length: batchSize }, () => {
-          stored.push(next());
-          return { PutRequest: { Item: itemOf(stored.length - 1, stored.at(-1)!) } };
-        });
-        written.push(engine.execute('BatchWriteItem', { RequestItems: { notes: requests } }));
-      }
-      await Promise.all(written);
-    }
+    await notes.write(count, i => {
+      stored.push(next());
+      return { vector: stored[i]!, tenant: tenantOf(i), category: categoryOf(i) };
+    });
     const writtenMs = performance.now();
-    await engine.settled();
-    const restMs = performance.now();
-    const memoryBytes = process.memoryUsage().rss - stored.length * dimensions * 4;
-    const queries = Array.from({ length: asked }, next);
-    for (const query of queries) await search(engine, vectorOf(query));
-    const timesMs: number[] = [];
-    const rows: string[][] = [];
-    const vectors = queries.map(vectorOf);
-    const processor = process.cpuUsage();
-    for (const vector of vectors) {
-      const startMs = performance.now();
-      const { SearchResults } = await search(engine, vector);
-      timesMs.push(performance.now() - startMs);
-      rows.push(SearchResults.map(({ Item }) => (Item.pk as { S: string }).S));
-    }
-    const { user, system } = process.cpuUsage(processor);
-    const bruteStartMs = performance.now();
-    const right = queries.map(query => nearestOf(stored, query));
-    const bruteMs = (performance.now() - bruteStartMs) / asked;
-    const hits = right.reduce((sum, keys, i) => sum + keys.filter(key => rows[i]!.includes(key)).length, 0);
-    timesMs.sort((a, b) => a - b);
-    return {
-      data,
+    await notes.settled();
+    const shared = {
       count,
       writesPerSecond: (1000 * count) / (writtenMs - startedMs),
-      restSeconds: (restMs - writtenMs) / 1000,
-      recall: hits / (asked * nearest),
-      p50Ms: timesMs[Math.floor(asked / 2)]!,
-      p99Ms: timesMs[Math.floor(asked * 0.99)]!,
-      processorMs: (user + system) / 1000 / asked,
-      bruteMs,
-      memoryMb: memoryBytes / 1_000_000,
+      restSeconds: (performance.now() - writtenMs) / 1000,
     };
+    console.log(`${part}: ${count} vectors are written, and the index is at rest`);
+    const ask = (name: string, more: Omit<Question, 'vector' | 'count'>, isWanted: (i: number) => boolean) =>
+      measureSearches(notes, { stored, next, name, more, isWanted }).then(found => ({ ...shared, ...found }));
+    if (isPartitioned) return [await ask('tenants', { tenant: 'tenant-0' }, i => tenantOf(i) === 'tenant-0')];
+    return [
+      await ask(part, {}, () => true),
+      await ask(`${part}, filtered`, { category: 'rare' }, i => categoryOf(i) === 'rare'),
+    ];
   } finally {
-    await engine.close();
+    await notes.close();
   }
 }
 
-const createTable = (engine: Engine) =>
-  engine.execute('CreateTable', {
-    TableName: 'notes',
-    AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
-    KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
-    BillingMode: 'PAY_PER_REQUEST',
-    VectorIndexes: [
-      {
-        IndexName: 'byMeaning',
-        VectorAttribute: { AttributeName: 'embedding' },
-        Dimensions: dimensions,
-        DistanceFunction: 'COSINE',
-        Projection: { ProjectionType: 'ALL' },
-      },
-    ],
-  });
+type Searches = {
+  stored: readonly Float32Array[];
+  next: () => Float32Array;
+  name: string;
+  more: Omit<Question, 'vector' | 'count'>;
+  isWanted: (i: number) => boolean;
+};
 
-const keyOf = (i: number): string => `note-${String(i).padStart(6, '0')}`;
-const vectorOf = (vector: Float32Array) => Array.from(vector, value => ({ N: shortest(value) }));
-
-// A float of 32 bits with the digits that were made, in plain notation.
-const shortest = (value: number): string => value.toFixed(7);
-
-const itemOf = (i: number, vector: Float32Array): Item => ({
-  pk: { S: keyOf(i) },
-  title: { S: `The title of note ${i}` },
-  embedding: { L: vectorOf(vector) },
-});
-
-type Answer = { SearchResults: { Item: Item; Score: number }[] };
-
-const search = (engine: Engine, vector: object[]): Promise<Answer> =>
-  engine.execute('SearchVectors', {
-    TableName: 'notes',
-    IndexName: 'byMeaning',
-    SearchVector: vector,
-    TopK: nearest,
-  }) as Promise<Answer>;
+async function measureSearches(
+  notes: Awaited<ReturnType<typeof openNotes>>,
+  { stored, next, name, more, isWanted }: Searches,
+): Promise<Omit<Result, 'count' | 'writesPerSecond' | 'restSeconds'>> {
+  const queries = Array.from({ length: asked }, next);
+  const questions = queries.map(vector => notes.prepare({ vector, count: nearest, ...more }));
+  for (const question of questions) await notes.search(question);
+  const timesMs: number[] = [];
+  const found: number[][] = [];
+  const processor = process.cpuUsage();
+  for (const question of questions) {
+    const startMs = performance.now();
+    found.push(await notes.search(question));
+    timesMs.push(performance.now() - startMs);
+  }
+  const { user, system } = process.cpuUsage(processor);
+  const memoryBytes = process.memoryUsage().rss - stored.length * dimensions * 4;
+  const bruteStartMs = performance.now();
+  const right = queries.map(query => nearestOf(stored, query, isWanted));
+  const bruteMs = (performance.now() - bruteStartMs) / asked;
+  const hits = right.reduce((sum, all, i) => sum + all.filter(one => found[i]!.includes(one)).length, 0);
+  timesMs.sort((a, b) => a - b);
+  return {
+    name,
+    recall: hits / (asked * nearest),
+    p50Ms: timesMs[Math.floor(asked / 2)]!,
+    p99Ms: timesMs[Math.floor(asked * 0.99)]!,
+    processorMs: (user + system) / 1000 / asked,
+    bruteMs,
+    memoryMb: memoryBytes / 1_000_000,
+  };
+}
 
 // The vectors have a length of one, so the largest product is the smallest angle.
-function nearestOf(stored: readonly Float32Array[], query: Float32Array): string[] {
+function nearestOf(
+  stored: readonly Float32Array[],
+  query: Float32Array,
+  isWanted: (i: number) => boolean,
+): number[] {
   const best: { product: number; i: number }[] = [];
   for (let i = 0; i < stored.length; i++) {
-    const vector = stored[i]!;
-    let product = 0;
-    for (let at = 0; at < vector.length; at++) product += vector[at]! * query[at]!;
+    if (!isWanted(i)) continue;
+    const product = productOf(stored[i]!, query);
     if (best.length === nearest && product <= best[nearest - 1]!.product) continue;
     best.push({ product, i });
     best.sort((a, b) => b.product - a.product);
     best.length = Math.min(best.length, nearest);
   }
-  return best.map(({ i }) => keyOf(i));
+  return best.map(({ i }) => i);
 }

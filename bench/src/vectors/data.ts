@@ -10,7 +10,17 @@ const subjects = 2000;
 
 export function createVectorsOf(data: Data, dimensions: number): () => Float32Array {
   const random = createRandom(data === 'clustered' ? 7 : 11);
-  const noise = () => Float32Array.from({ length: dimensions }, () => normal(random));
+  const noise = () => {
+    const vector = new Float32Array(dimensions);
+    for (let i = 0; i < dimensions; i += 2) {
+      // Two independent normal numbers, by the method of Box and Muller.
+      const radius = Math.sqrt(-2 * Math.log(1 - random()));
+      const angle = 2 * Math.PI * random();
+      vector[i] = radius * Math.cos(angle);
+      vector[i + 1] = radius * Math.sin(angle);
+    }
+    return vector;
+  };
   const ofTopics = data === 'clustered' ? Array.from({ length: topics }, noise) : [];
   const ofSubjects = data === 'clustered' ? Array.from({ length: subjects }, noise) : [];
   return () => {
@@ -20,10 +30,23 @@ export function createVectorsOf(data: Data, dimensions: number): () => Float32Ar
       add(vector, ofSubjects[subject]!);
       add(vector, ofTopics[subject % topics]!);
     }
-    const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+    const perLength = 1 / Math.sqrt(productOf(vector, vector));
     // As many digits as an API for embeddings sends.
-    return vector.map(value => Number((value / length).toFixed(7)));
+    for (let i = 0; i < dimensions; i++) vector[i] = Math.round(vector[i]! * perLength * 1e7) / 1e7;
+    return vector;
   };
+}
+
+/** Four sums at once take half of the time of one. The number of dimensions is a multiple of four. */
+export function productOf(a: Float32Array, b: Float32Array): number {
+  let [first, second, third, fourth] = [0, 0, 0, 0];
+  for (let i = 0; i < a.length; i += 4) {
+    first += a[i]! * b[i]!;
+    second += a[i + 1]! * b[i + 1]!;
+    third += a[i + 2]! * b[i + 2]!;
+    fourth += a[i + 3]! * b[i + 3]!;
+  }
+  return first + second + third + fourth;
 }
 
 function add(to: Float32Array, from: Float32Array): void {
@@ -40,6 +63,3 @@ function createRandom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
-
-const normal = (random: () => number): number =>
-  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

@@ -178,6 +178,25 @@ describe('an index that is added', () => {
     expect(engine.check().problems).toEqual([]);
   });
 
+  test('has what is written while it is filled', async () => {
+    await Promise.all(Array.from({ length: 600 }, (_, i) => put(note(`old-${i}`, [0, 0, 1]))));
+    await update({ Create: vectorIndex() });
+    const first = { TableName: 'notes', Key: { pk: { S: 'old-1' } } };
+    await Promise.all([
+      put(note('new', [1, 2, 0])),
+      put(note('a', [1, 3, 0])), // at another place than before
+      call(engine, 'DeleteItem', { TableName: 'notes', Key: { pk: { S: 'b' } } }),
+      call(engine, 'UpdateItem', { ...first, UpdateExpression: 'REMOVE embedding' }),
+    ]);
+    expect((await describeTable()).VectorIndexes).toMatchObject([{ IndexStatus: 'CREATING' }]);
+    await engine.settled();
+    const found = await search(engine, [1, 2, 0], { TopK: 100 });
+    expect(found.slice(0, 2).map(({ pk }) => pk)).toEqual(['new', 'a']);
+    expect(found[0]!.score).toBe(0);
+    expect((await describeTable()).VectorIndexes).toMatchObject([{ IndexStatus: 'ACTIVE', ItemCount: 601 }]);
+    expect(engine.check().problems).toEqual([]);
+  });
+
   test('goes without a trace in the table', async () => {
     await update({ Create: vectorIndex() });
     await engine.settled();

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEngine, type Engine, type Item } from '../src/index.ts';
+import { prefixRange, space } from '../src/storage/keys.ts';
+import { decodeJson, openStore } from '../src/storage/store.ts';
+import type { PartitionState } from '../src/vectors/state.ts';
 import { startPeer } from './crash/peers.ts';
 import { createRandom } from './crash/random.ts';
 import { call, hashTable, openEngine } from './engine-fixture.ts';
@@ -144,6 +147,52 @@ test.each(['COSINE', 'EUCLIDEAN', 'DOT_PRODUCT'] as const)(
   },
   60_000,
 );
+
+// What the store says of its only large partition.
+function stateIn(folder: string): PartitionState {
+  const store = openStore(folder);
+  try {
+    const states = [...store.range(prefixRange(Buffer.of(space.vectorState)), decodeJson)];
+    expect(states).toHaveLength(1);
+    return states[0]!.value as PartitionState;
+  } finally {
+    void store.close();
+  }
+}
+
+test('new codes are added to the cells, and all are sorted again when many were added', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'stak-vectors-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const notes: Notes = new Map();
+  const after = async (more: number): Promise<PartitionState> => {
+    const engine = await createEngine({ path: folder, sweepIntervalMs: 0 });
+    try {
+      const execute: Call = (operation, input) => engine.execute(operation, input);
+      if (notes.size === 0) await execute('CreateTable', table('COSINE'));
+      await fill(execute, notes, more);
+      await engine.settled();
+      // A build may have begun before the last were written.
+      await recallOf(engine, notes, 'COSINE');
+      await engine.settled();
+      expect(await recallOf(engine, notes, 'COSINE')).toBeGreaterThan(0.9);
+      expect(await recallOf(engine, notes, 'COSINE', withCategory)).toBeGreaterThan(0.9);
+      expect(engine.check().problems).toEqual([]);
+    } finally {
+      await engine.close();
+    }
+    return stateIn(folder);
+  };
+  const first = await after(9000);
+  expect(first).toMatchObject({ build: expect.any(Number), addition: 0 });
+  const second = await after(4700);
+  expect(second).toMatchObject({ build: first.build, addition: expect.any(Number) });
+  expect(second.added).toBeGreaterThan(4096);
+  expect(second.flat).toBeLessThanOrEqual(4096);
+  const third = await after(4700);
+  expect(third.build).not.toBe(first.build);
+  expect(third.sorted).toBeGreaterThan(first.sorted + second.added);
+  expect(third.flat).toBeLessThanOrEqual(4096);
+}, 90_000);
 
 test('an index survives the killing of the process that builds it, and is then as one that was built again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stak-vectors-'));

@@ -66,6 +66,7 @@ export { createDueShards, type DueShards, type DueShardsOptions } from './store/
 export { measureCosts } from './store/measure.ts';
 export type { PageOptions, ResultPage } from './store/page.ts';
 export { type AnyQuery, defineQuery, type Query, queryParams, type ResultOf } from './store/query.ts';
+export type { Found, SearchOptions } from './store/search.ts';
 export { createStore, type Store, type StoreOptions } from './store/store.ts';
 export { keysAt, readStored, type StoredPage, type StoredQuery, storedParams } from './store/stored.ts';
 export {

@@ -22,6 +22,7 @@ export const creationTries = 100; // each failure means that another caller has 
 
 export const pageItems = 50; // a page without a given size
 export const pageItemsMost = 1000; // one call never collects more than this
+export const nearestMost = 100; // DynamoDB's own limit
 export const readAhead = 1000; // items that one request may read while a filter drops most of them
 export const readBudget = 10_000; // items that one call reads before it returns a short page
 

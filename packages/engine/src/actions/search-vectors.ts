@@ -4,7 +4,7 @@ import { bindProjection, type Projection, project, projectionOf } from '../expre
 import { assertAllUsed, createScope } from '../expressions/scope.ts';
 import { bindSearchCondition } from '../expressions/search-condition.ts';
 import * as limits from '../limits.ts';
-import { decodeItem, decodeItemWithout, decodeSize } from '../storage/codec.ts';
+import { decodeItem, decodeItemWithout } from '../storage/codec.ts';
 import { type Table, type VectorIndex, vectorsOf } from '../storage/table.ts';
 import { checkSearch, type SearchVectorsInput, validateSearchVectors } from '../validation/search-vectors.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
@@ -97,7 +97,7 @@ function createPresenter(
     const presented = store.get(key, (bytes, end) => {
       const whole = withVector ? decodeItem(bytes, end) : decodeItemWithout(bytes, end, index.attribute);
       const restBytes = withVector
-        ? restSize(table, index, whole, decodeSize(bytes))
+        ? restSize(table, index, whole)
         : itemSize(visible ? project(visible, whole) : whole);
       if (withVector) whole[index.attribute] = roundedVector(whole[index.attribute]!);
       const seen = visible ? project(visible, whole) : whole;

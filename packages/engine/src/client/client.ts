@@ -8,6 +8,7 @@ import type { Operation } from '../validation/operations.ts';
 import type { putItemShape } from '../validation/put-item.ts';
 import type { queryShape } from '../validation/query.ts';
 import type { scanShape } from '../validation/scan.ts';
+import type { searchVectorsShape } from '../validation/search-vectors.ts';
 import type { TypeOf } from '../validation/shape.ts';
 import type { transactGetItemsShape } from '../validation/transact-get-items.ts';
 import type { transactWriteItemsShape } from '../validation/transact-write-items.ts';
@@ -38,6 +39,9 @@ export type Client = {
   delete(input: NativeOf<typeof deleteItemShape>): Promise<WriteOutput>;
   query(input: NativeOf<typeof queryShape>): Promise<Page>;
   scan(input: NativeOf<typeof scanShape>): Promise<Page>;
+  searchVectors(
+    input: NativeOf<typeof searchVectorsShape>,
+  ): Promise<{ SearchResults: { Item: NativeItem; Score: number }[] }>;
   batchGet(input: NativeOf<typeof batchGetItemShape>): Promise<
     BilledTables & {
       Responses: Record<string, NativeItem[]>;
@@ -76,6 +80,7 @@ export function createClient(
     delete: as('DeleteItem'),
     query: as('Query'),
     scan: as('Scan'),
+    searchVectors: as('SearchVectors'),
     batchGet: as('BatchGetItem'),
     batchWrite: as('BatchWriteItem'),
     transactGet: as('TransactGetItems'),

@@ -7,6 +7,7 @@ import { attributesOfKey, type Index, type KeyAttribute, type Stream, type Table
 import type { NativeItem } from '../values/marshal.ts';
 import { byteLength } from '../values/size.ts';
 import { isBytes, unsupported } from './values.ts';
+import { isTextual, type VectorLayout, vectorLayouts } from './vectors.ts';
 
 // The keys, indexes and stream of a table, as prepared operations need them, read once for each version of it. Keys are
 // text: tables and indexes with other keys are left to the wire operations.
@@ -35,6 +36,7 @@ export type Layout = {
   readonly range: string | undefined;
   readonly canWrite: boolean;
   readonly indexes: readonly IndexLayout[];
+  readonly vectors: readonly VectorLayout[];
   readonly keyNames: ReadonlySet<string>; // of the table and its indexes
   readonly ttl: string | undefined;
   readonly stream: StreamLayout | undefined;
@@ -61,13 +63,17 @@ function createLayout(table: Table): Layout | null {
   const { hash, range } = table.keys;
   if (!isText(hash) || (range && !isText(range))) return null;
   const stream = table.streams.at(-1);
+  const vectors = vectorLayouts(table);
   return {
     table,
     id: table.id,
     hash: hash.name,
     range: range?.name,
     canWrite:
-      !table.vectors && table.indexes.every(isSupported) && !(table.ttl && isInherited(table.ttl.attribute)),
+      table.indexes.every(isSupported) &&
+      vectors.every(isTextual) &&
+      !(table.ttl && isInherited(table.ttl.attribute)),
+    vectors,
     indexes: table.indexes.map(index => indexLayout(table, index)),
     keyNames: new Set(
       [table, ...table.indexes].flatMap(({ keys }) => attributesOfKey(keys).map(({ name }) => name)),

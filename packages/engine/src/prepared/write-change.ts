@@ -5,9 +5,11 @@ import type { Tx } from '../storage/committer.ts';
 import { partitionHash, ttlKey } from '../storage/keys.ts';
 import type { NativeItem } from '../values/marshal.ts';
 import { byteLength } from '../values/size.ts';
+import { changeVector } from '../vectors/write.ts';
 import { indexEntry } from './keys.ts';
 import { type IndexLayout, indexKeyPart, type Layout, projectedBytes } from './layout.ts';
 import { equalPlain } from './values.ts';
+import { contentOf, isSameVector, restGrowth, type VectorLayout, vectorBytes } from './vectors.ts';
 
 // Applies a decided write: what `item-writer.ts` does for tagged values, and what `capacity.ts` counts. Nothing here
 // may throw, because a part may be written already.
@@ -51,6 +53,7 @@ export function applyWrite(
     const partition = item.after?.[index.hash] ?? item.before?.[index.hash];
     onUsage({ table: layout.table.name, kind: 'write', index: index.name, partition, units: amount });
   }
+  for (const vector of layout.vectors) writeVector(tx, vector, item);
   if (layout.ttl !== undefined) writeExpiry(tx, layout.ttl, item);
   if (layout.stream) writeLog(tx, context.now(), item);
   tx.addSize(layout.id, (afterBytes ? 1 : 0) - (beforeBytes ? 1 : 0), afterSize - beforeSize);
@@ -93,6 +96,19 @@ function isSameProjection({ names }: IndexLayout, before: NativeItem, after: Nat
   if (!names) return false;
   for (const { name } of names) if (!equalPlain(before[name], after[name])) return false;
   return true;
+}
+
+function writeVector(tx: Tx, vector: VectorLayout, item: ItemWrite): void {
+  const { layout, before, after } = item;
+  changeVector(tx, layout.id, vector.index, item.key, {
+    hadItem: before !== undefined,
+    hasItem: after !== undefined,
+    isSame: () => isSameVector(vector, before!, after!),
+    content: () => contentOf(vector, after!),
+    sizeBefore: () => vectorBytes(vector, before!),
+    sizeAfter: () => vectorBytes(vector, after!),
+    growth: () => restGrowth(vector, item),
+  });
 }
 
 const noBytes = Buffer.alloc(0);

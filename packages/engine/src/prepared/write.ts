@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { type CancellationReason, conditionFailed, DynamoError } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { decodeSize } from '../storage/codec.ts';
+import { decodeBeside, decodeSize } from '../storage/codec.ts';
 import type { Tx } from '../storage/committer.ts';
 import { decodePlain, encodePlain } from '../storage/plain-item.ts';
 import { copyBytes } from '../storage/store.ts';
@@ -11,6 +11,7 @@ import { checkTest, evaluateTest, type Test } from './condition.ts';
 import { exactKeyOf, itemKeyOf } from './keys.ts';
 import { createTableFinder, indexKeyPart, type Layout } from './layout.ts';
 import { equalMaps, unsupported } from './values.ts';
+import { checkVector } from './vectors.ts';
 import { applyWrite, type ItemWrite } from './write-change.ts';
 
 // Writes of plain values, with conditions and changes as data. Like the wire operations, a write is decided first, and
@@ -256,12 +257,16 @@ function settle(item: ItemWrite): void {
     item.isUnchanged = true;
     return;
   }
+  const { indexes, vectors, ttl } = layout;
+  const [vector] = vectors;
+  if (vector && !item.before && beforeBytes && afterBytes && after)
+    item.before = decodeBeside(beforeBytes, { bytes: afterBytes, item: after }, vector.index.attribute);
   item.isUnchanged = isUnchanged(item);
-  if (item.isUnchanged || (layout.indexes.length === 0 && layout.ttl === undefined)) return;
+  if (item.isUnchanged || (indexes.length + vectors.length === 0 && ttl === undefined)) return;
   const before = beforeOf(item);
   if (before) checkIndexKeys(layout, before);
   if (after) checkIndexKeys(layout, after);
-  if (layout.indexes.length > 0 && item.key.length > 600) throw unsupported;
+  if (indexes.length > 0 && item.key.length > 600) throw unsupported;
 }
 
 function isUnchanged(item: ItemWrite): boolean {
@@ -273,8 +278,9 @@ function isUnchanged(item: ItemWrite): boolean {
   return beforeBytes.equals(afterBytes) || equalMaps(beforeOf(item)!, item.after!);
 }
 
-/** Every index key that the item has can be stored. */
-export function checkIndexKeys({ indexes }: Layout, item: NativeItem): void {
+/** Every index key and vector that the item has can be stored. */
+export function checkIndexKeys({ indexes, vectors }: Layout, item: NativeItem): void {
+  for (const vector of vectors) checkVector(vector, item);
   for (const { hash, range } of indexes) {
     indexKeyPart(item, hash, true);
     if (range !== undefined) indexKeyPart(item, range, false);

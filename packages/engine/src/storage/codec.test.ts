@@ -7,7 +7,14 @@ import type { AttributeValue } from '../values/attribute-value.ts';
 import { equalItems } from '../values/compare.ts';
 import { marshalItem, type NativeItem, unmarshalItem } from '../values/marshal.ts';
 import { itemSize } from '../values/size.ts';
-import { decodeItem, decodeNative, decodeSize, encodeItem } from './codec.ts';
+import {
+  decodeBeside,
+  decodeItem,
+  decodeItemWithout,
+  decodeNative,
+  decodeSize,
+  encodeItem,
+} from './codec.ts';
 import { encodePlain } from './plain-item.ts';
 
 describe('an item at rest', () => {
@@ -24,6 +31,50 @@ describe('an item at rest', () => {
       }),
       { numRuns: process.env.STAK_LONG_TESTS ? 2000 : 500 },
     );
+  });
+
+  const vector: AttributeValue = { L: [{ N: '0.25' }, { N: '-1' }] };
+  it.each<[string, AttributeValue, AttributeValue]>([
+    ['a list of numbers', vector, { S: 'x' }],
+    ['a list with a number that is kept as text', { L: [{ N: '0.0000001' }, { N: '1' }] }, { S: 'x' }],
+    ['lists within lists', { L: [{ L: [{ N: '1' }] }, { N: '2' }] }, { S: 'x' }],
+    ['a bracket in a string', { L: [{ S: ']' }, { N: '2' }] }, { S: 'x' }],
+    ['a map that has the name too', vector, { M: bagOf([['v', vector]]) }],
+    ['a map that has the name, beside another value', { S: 'y' }, { M: bagOf([['v', vector]]) }],
+    ['a string that looks like it', vector, { S: '"v":[1,2]' }],
+    ['a name that begins with a tag', vector, { M: bagOf([['\u0001v', vector]]) }],
+  ])('is read without one attribute: %s', (_, value, other) => {
+    for (const entries of [
+      [
+        ['v', value],
+        ['o', other],
+      ],
+      [
+        ['o', other],
+        ['v', value],
+      ],
+    ] as [string, AttributeValue][][]) {
+      const whole = bagOf(entries);
+      const bytes = encodeItem(whole, itemSize(whole));
+      expect(decodeItemWithout(bytes, bytes.length, 'v')).toEqual({ o: other });
+      expect(decodeItemWithout(bytes, bytes.length, 'other')).toEqual({ v: value, o: other });
+      const likes = [vector, { L: [{ N: '2' }] }, { S: 'z' }].map(like => bagOf([['v', like]]));
+      for (const like of [...likes, bagOf([['o', { M: bagOf([['v', vector]]) }]])]) {
+        const item = unmarshalItem(like);
+        const beside = decodeBeside(bytes, { bytes: encodeItem(like, itemSize(like)), item }, 'v');
+        if (beside) expect(beside).toEqual(unmarshalItem(whole));
+      }
+    }
+  });
+
+  it('is decoded beside one with the same list', () => {
+    const [before, after] = ['old', 'new'].map(title => ({ v: [0.25, -1], title }));
+    const bytesOf = (item: NativeItem) => encodePlain(item)!.bytes;
+    const beside = decodeBeside(bytesOf(before!), { bytes: bytesOf(after!), item: after! }, 'v');
+    expect(beside).toEqual(before);
+    expect(beside!.v).not.toBe(after!.v);
+    const other = { v: [0.25, -2], title: 'new' };
+    expect(decodeBeside(bytesOf(before!), { bytes: bytesOf(other), item: other }, 'v')).toBeUndefined();
   });
 
   it('keeps numbers that only look like doubles', () => {

@@ -121,11 +121,51 @@ export const decodeItem = (bytes: Buffer, end = bytes.length): Item => {
   return pairs === undefined ? wireMap(map) : wireEntries(pairs as [string, Stored][]);
 };
 
-// Leaves out one attribute, which is then not converted either.
+// Leaves out one attribute. If it is a list of numbers, as vectors are, its text is not parsed either.
 export function decodeItemWithout(bytes: Buffer, end: number, name: string): Item {
-  const map = parse(bytes, end);
+  const text = textOf(bytes, end);
+  const map = (parseWithoutList(text, name) ?? parseText(text)) as StoredMap;
   const pairs = map['\u0001M'] as [string, Stored][] | undefined;
   return wireEntries((pairs ?? Object.entries(map)).filter(([attribute]) => attribute !== name));
+}
+
+// The text of an item without what a list has; undefined if the list is not found.
+function parseWithoutList(text: string, name: string): StoredMap | undefined {
+  const list = findList(text, name);
+  const map = list && (parseText(text.slice(0, list.start) + text.slice(list.end)) as StoredMap);
+  return map && Object.hasOwn(map, name) ? map : undefined;
+}
+
+// What stands between the brackets of a list. Undefined if it is not found at once, or has more than numbers. A string
+// does not contain the name with its quotes, because the text has a backslash before those. If the name is there once and
+// the item itself has it, no map within the item has it.
+function findList(text: string, name: string): { start: number; end: number } | undefined {
+  const before = `${JSON.stringify(name)}:`;
+  const at = text.indexOf(before);
+  const start = at + before.length + 1;
+  if (at < 0 || text[start - 1] !== '[' || text.includes(before, start)) return undefined;
+  const end = text.indexOf(']', start);
+  const list = text.slice(start, end);
+  return list.includes('"') || list.includes('[') ? undefined : { start, end };
+}
+
+/**
+ * Decodes an item that has the same list of numbers as another one, which is given in both forms: the numbers are not
+ * parsed again. Undefined if the text does not show at once that the lists are the same.
+ */
+export function decodeBeside(
+  bytes: Buffer,
+  other: { bytes: Buffer; item: NativeItem },
+  name: string,
+): NativeItem | undefined {
+  const list: unknown = Object.hasOwn(other.item, name) ? other.item[name] : undefined;
+  if (!Array.isArray(list) || hasTags(bytes) || hasTags(other.bytes)) return undefined;
+  const [text, otherText] = [textOf(bytes, bytes.length), textOf(other.bytes, other.bytes.length)];
+  const [own, same] = [findList(text, name), findList(otherText, name)];
+  if (!own || !same || text.slice(own.start, own.end) !== otherText.slice(same.start, same.end))
+    return undefined;
+  const map = parseWithoutList(text, name) as NativeItem | undefined;
+  return map && { ...map, [name]: list.slice() };
 }
 
 export const decodeNative = (bytes: Buffer, end = bytes.length): NativeItem => {

@@ -1,6 +1,6 @@
 import type { VectorIndex } from '../storage/table.ts';
 import type { BlockCache, BlockRef } from './block-cache.ts';
-import { shapeOf, writeQuery } from './blocks.ts';
+import { largestCode, shapeOf, writeQuery } from './blocks.ts';
 import type { Directory } from './directory.ts';
 import { dot } from './distance.ts';
 import { createNearest } from './nearest.ts';
@@ -8,7 +8,10 @@ import { createNearest } from './nearest.ts';
 // Which vectors of a large partition may be the nearest: those whose codes rank best among the flat blocks and among the
 // cells whose centroids are nearest to the query. The caller compares the vectors themselves.
 
-type Likely = { distance: number; number: number };
+/** No vector with this number is nearer than `least`, but for one in a million. */
+type Likely = { number: number; least: number };
+
+type Ranked = { distance: number; number: number; factor: number };
 
 type Query = {
   vector: Float32Array;
@@ -31,7 +34,7 @@ export function findLikely(
   { vector, filters, count }: Query,
 ): Likely[] {
   const { stride, filters: filterCount } = shapeOf(index);
-  const likely = createNearest<Likely>(likelyCount(count), (a, b) => a.number < b.number);
+  const likely = createNearest<Ranked>(likelyCount(count), (a, b) => a.number < b.number);
   const query = index.distance === 'COSINE' ? unit(vector) : vector;
   const step = writeQuery(cache.query.subarray(0, stride), query);
   const tests = filters.flatMap((wanted, at) => (wanted === undefined ? [] : [{ wanted, at }]));
@@ -50,22 +53,45 @@ export function findLikely(
       }
       if (isOfVectors) matching += 1;
       const distance = -(factor * step * factors[i]! * sums[i]! + offsets[i]!);
-      if (distance < offerTo.farthest()) offerTo.offer({ distance, number: numbers[i]! });
+      if (distance < offerTo.farthest())
+        offerTo.offer({ distance, number: numbers[i]!, factor: factors[i]! });
     }
   }
 
   const byDistance = index.distance === 'EUCLIDEAN' ? 2 : 1;
   for (const ref of directory.flat) rank(ref, byDistance, likely, true);
   searched = 0;
-  const cells = createNearest<Likely>(Number.POSITIVE_INFINITY, (a, b) => a.number < b.number);
+  const cells = createNearest<Ranked>(Number.POSITIVE_INFINITY, (a, b) => a.number < b.number);
   for (const ref of directory.centroids) rank(ref, 1, cells, false);
   const enough = Math.max(fewestSearched, searchedShare * sorted);
   for (const { number: cell } of cells.sorted()) {
     if (searched >= enough && matching >= fewestMatching(count)) break;
     for (const ref of directory.cells.get(cell) ?? []) rank(ref, byDistance, likely, true);
+    for (const ref of directory.added.get(cell) ?? []) rank(ref, byDistance, likely, true);
   }
-  return likely.sorted();
+  const leastOf = createBound(index, query, step, stride);
+  return likely.sorted().map(ranked => ({ number: ranked.number, least: leastOf(ranked) }));
 }
+
+// A code and a query are rounded in each dimension, by half a step at most: the error of their product is a sum of many
+// small ones, and is normally distributed.
+function createBound(
+  { distance: by }: VectorIndex,
+  query: Float32Array,
+  step: number,
+  stride: number,
+): (ranked: Ranked) => number {
+  const square = dot(query, query);
+  const longest = largestCode * Math.sqrt(stride);
+  const deviation = (Math.sqrt(square) + longest * step) / Math.sqrt(12);
+  return ({ distance, factor }) => {
+    const least = distance - deviations * deviation * factor * (by === 'EUCLIDEAN' ? 2 : 1);
+    if (by === 'EUCLIDEAN') return Math.sqrt(Math.max(0, square + least));
+    return by === 'COSINE' ? 1 + least : least;
+  };
+}
+
+const deviations = 5;
 
 function unit(vector: Float32Array): Float32Array {
   const length = Math.sqrt(dot(vector, vector));

@@ -22,7 +22,7 @@ export type Codes = {
 const blockBytes = 65_520;
 export const slotBytes = 65_536;
 const mostCodes = 512;
-const largestCode = 127;
+export const largestCode = 127;
 
 const strideOf = (dimensions: number): number => Math.ceil(dimensions / 16) * 16;
 

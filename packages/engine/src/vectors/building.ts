@@ -7,10 +7,22 @@ import { type Codes, checkBlock, codesAt, encodeBlock, type Shape, shapeOf, view
 import { indexById } from './coding.ts';
 import { kernelModule } from './kernel.ts';
 import { vectorKey } from './records.ts';
-import { blockKey, blocksOf, buildOf, cellOf, centroids, readState, saveState } from './state.ts';
+import {
+  type BuildKind,
+  blockKey,
+  blocksOf,
+  buildOf,
+  cellOf,
+  centroids,
+  type PartitionState,
+  readState,
+  saveState,
+  sortedIn,
+} from './state.ts';
 
-// A build sorts all codes of a partition into cells, in a thread. Searches use the last one until it is done; what is
-// written meanwhile gets codes in flat blocks. A build that is interrupted leaves blocks that the next one removes.
+// A build sorts the codes of a partition into cells, in a thread: all of them, or those that came since the last build of
+// everything, into the cells of that one. Searches use the last one until it is done; what is written meanwhile gets codes
+// in flat blocks. A build that is interrupted leaves blocks that the next one removes.
 
 const sampledPerCell = 48;
 const mostSampledBytes = 64 * 1024 * 1024;
@@ -25,31 +37,43 @@ type Renew = () => Promise<boolean>;
 export async function buildCells(
   context: Context,
   { tableId, indexId, partition }: VectorPartition,
+  kind: BuildKind,
   signal: AbortSignal,
   renew: Renew,
 ): Promise<boolean> {
   const { store } = context;
   const find = () => indexById(context, tableId, indexId)?.index;
   const index = find();
-  const last = readState(store, indexId, partition)?.build;
-  if (!index || last === undefined) return false;
+  const last = readState(store, indexId, partition);
+  if (!index || !last) return false;
   const isWanted = async () => !signal.aborted && find() !== undefined && (await renew());
-  await removeBuilds(context, index, partition, build => build !== 0 && build !== last, signal);
+  const isCurrent = (state: PartitionState | undefined): state is PartitionState =>
+    state?.build === last.build && state.addition === last.addition;
+  const inUse = [0, last.build, last.addition];
+  await removeBuilds(context, index, partition, build => !inUse.includes(build), signal);
   const state = readState(store, indexId, partition);
-  if (state?.build !== last || signal.aborted) return false;
+  if (!isCurrent(state) || signal.aborted) return false;
   const shape = shapeOf(index);
-  const sources = keysIn(context, index, partition, last === 0 ? [0] : [0, last]);
-  const cells = Math.max(fewestCells, Math.min(mostCells, Math.round(Math.sqrt(state.flat + state.sorted))));
+  const isAddition = kind === 'addition';
+  const replaced = [last.addition, ...(isAddition ? [] : [last.build])].filter(build => build !== 0);
+  const sources = [0, ...replaced].flatMap(build => keysIn(context, index, partition, build));
+  const known = isAddition ? centroidsIn(context, index, partition, last.build, shape) : undefined;
+  if (isAddition && !known) return false;
+  const cells =
+    known?.reduce((sum, { numbers }) => sum + numbers.length, 0) ?? cellsFor(state.flat + sortedIn(state));
   const thread = startThread(shape, cells, signal);
   const writer = createWriter(context, find, { indexId, partition, shape });
   try {
-    for (const key of sampleOf(sources, cells, shape)) {
-      const block = readCodes(context, key, shape);
-      if (!block || signal.aborted) return false;
-      await thread.ask({ sample: { codes: block.codes, factors: block.factors } });
+    if (known) await thread.ask({ centroids: known });
+    else {
+      for (const key of sampleOf(sources, cells, shape)) {
+        const block = readCodes(context, key, shape);
+        if (!block || signal.aborted) return false;
+        await thread.ask({ sample: { codes: block.codes, factors: block.factors } });
+      }
+      const means = (await thread.ask({ train: true })) as Means;
+      for (const block of centroidBlocks(means, cells, index, shape)) writer.add(centroids, block);
     }
-    const means = (await thread.ask({ train: true })) as Means;
-    for (const block of centroidBlocks(means, cells, index, shape)) writer.add(centroids, block);
     for (const [i, key] of sources.entries()) {
       if (i % blocksPerTransaction === 0 && !(await isWanted())) return false;
       const block = readCodes(context, key, shape);
@@ -67,25 +91,27 @@ export async function buildCells(
     const isReplaced = await context.submit(tx => {
       const now = readState(store, indexId, partition);
       const flat = sources.filter(key => buildOf(key) === 0);
-      if (!find() || now?.build !== last || !writer.isWhole() || !flat.every(key => tx.has(key)))
-        return false;
+      if (!find() || !isCurrent(now) || !writer.isWhole() || !flat.every(key => tx.has(key))) return false;
       for (const key of flat) tx.remove(key);
       saveState(tx, indexId, partition, {
         ...now,
         version: now.version + 1,
         flat: now.flat - state.flat,
-        build: writer.build,
-        sorted: writer.sorted(),
+        ...(isAddition
+          ? { addition: writer.build, added: writer.sorted() }
+          : { build: writer.build, sorted: writer.sorted(), addition: 0, added: 0 }),
       });
       return true;
     });
-    if (isReplaced)
-      await removeBuilds(context, index, partition, build => build !== 0 && build === last, signal);
+    if (isReplaced) await removeBuilds(context, index, partition, build => replaced.includes(build), signal);
     return isReplaced;
   } finally {
     await thread.stop();
   }
 }
+
+const cellsFor = (codes: number): number =>
+  Math.max(fewestCells, Math.min(mostCells, Math.round(Math.sqrt(codes))));
 
 type Means = Pick<Codes, 'codes' | 'factors' | 'offsets'>;
 type Sorted = { cell: number; codes: Codes };
@@ -123,17 +149,26 @@ function createWriter(
   };
 }
 
-function keysIn(
-  { store }: Context,
+function keysIn({ store }: Context, index: VectorIndex, partition: Buffer, build: number): Buffer[] {
+  const keys: Buffer[] = [];
+  for (const { key } of store.keys(blocksOf(index.id, partition, build)))
+    if (cellOf(key) !== centroids) keys.push(Buffer.from(key));
+  return keys;
+}
+
+// The blocks of centroids that a build found; undefined if they are not there any more.
+function centroidsIn(
+  context: Context,
   index: VectorIndex,
   partition: Buffer,
-  builds: readonly number[],
-): Buffer[] {
+  build: number,
+  shape: Shape,
+): Codes[] | undefined {
   const keys: Buffer[] = [];
-  for (const build of builds)
-    for (const { key } of store.keys(blocksOf(index.id, partition, build)))
-      if (cellOf(key) !== centroids) keys.push(Buffer.from(key));
-  return keys;
+  for (const { key } of context.store.keys(blocksOf(index.id, partition, build)))
+    if (cellOf(key) === centroids) keys.push(Buffer.from(key));
+  const blocks = keys.flatMap(key => readCodes(context, key, shape) ?? []);
+  return blocks.length > 0 && blocks.length === keys.length ? blocks : undefined;
 }
 
 async function removeBuilds(

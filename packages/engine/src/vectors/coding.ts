@@ -35,21 +35,21 @@ export function codeSome(context: Context, tx: Tx, index: VectorIndex, partition
   const count = readCount(store, index.id, partition);
   const state = readState(store, index.id, partition);
   if (count.live === 0) {
-    if (!state || state.flat + state.build === 0) return false;
+    if (!state || state.flat + state.build + state.addition === 0) return false;
     return removeCodes(context, tx, index, partition, {
       ...noState,
       version: state.version + 1,
       coded: count.next,
     });
   }
-  const { coded } = state ?? noState;
+  const known = state ?? noState;
   const shape = shapeOf(index);
-  if (count.live <= exactVectors(index) || count.next - coded < shape.capacity) return false;
+  if (count.live <= exactVectors(index) || count.next - known.coded < shape.capacity) return false;
   const codes = emptyCodes(shape.capacity, shape);
   const read = createVectorReader(index);
   const { end } = vectorsIn(index.id, partition);
   let filled = 0;
-  const start = vectorKey(index.id, { partition, number: coded });
+  const start = vectorKey(index.id, { partition, number: known.coded });
   for (const { key, value } of store.range({ start, end }, read)) {
     codes.numbers[filled] = numberOf(key);
     for (let i = 0; i < shape.filters; i++)
@@ -64,7 +64,6 @@ export function codeSome(context: Context, tx: Tx, index: VectorIndex, partition
     blockKey(index.id, partition, { build: 0, cell: 0, number: codes.numbers[0]! }),
     encodeBlock(codes, shape),
   );
-  const known = state ?? noState;
   saveState(tx, index.id, partition, {
     ...known,
     version: known.version + 1,

@@ -8,10 +8,14 @@ import { blocksOf, cellOf, centroids, type PartitionState } from './state.ts';
 export type Directory = {
   version: number;
   build: number;
+  addition: number;
   flat: BlockRef[];
   centroids: BlockRef[];
-  cells: Map<number, BlockRef[]>;
+  cells: Cells;
+  added: Cells; // those of the addition
 };
+
+type Cells = Map<number, BlockRef[]>;
 
 const mostDirectories = 1000;
 
@@ -38,14 +42,21 @@ export function createDirectories(store: Pick<Store, 'keys'>) {
       return found;
     };
     const flat = refsIn(0, last?.flat ?? []);
-    const { version, build } = state;
-    if (last?.build === build) return { ...last, version, flat };
-    const directory: Directory = { version, build, flat, centroids: [], cells: new Map() };
-    for (const ref of build === 0 ? [] : refsIn(build, [])) {
-      const cell = cellOf(ref.key);
-      if (cell === centroids) directory.centroids.push(ref);
-      else directory.cells.set(cell, [...(directory.cells.get(cell) ?? []), ref]);
-    }
-    return directory;
+    const { version, build, addition } = state;
+    const cells = last?.build === build ? last.cells : cellsOf(build === 0 ? [] : refsIn(build, []));
+    const added =
+      last?.addition === addition ? last.added : cellsOf(addition === 0 ? [] : refsIn(addition, []));
+    return { version, build, addition, flat, centroids: cells.get(centroids) ?? [], cells, added };
   }
+}
+
+function cellsOf(refs: readonly BlockRef[]): Cells {
+  const cells: Cells = new Map();
+  for (const ref of refs) {
+    const cell = cellOf(ref.key);
+    const others = cells.get(cell);
+    if (others) others.push(ref);
+    else cells.set(cell, [ref]);
+  }
+  return cells;
 }

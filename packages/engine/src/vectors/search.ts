@@ -5,7 +5,7 @@ import { type Distance, distanceFrom } from './distance.ts';
 import { createNearest } from './nearest.ts';
 import { createVectorReader, itemKeyOf, type VectorRecord, vectorKey, vectorsIn } from './records.ts';
 import { exactVectors } from './size.ts';
-import { needsBuild, readCount, readState } from './state.ts';
+import { dueBuild, readCount, readState, sortedIn } from './state.ts';
 
 // The items whose vectors are nearest. Those of equal distance are in the order of a Scan.
 
@@ -30,10 +30,12 @@ export function findNearest(context: Context, table: Table, index: VectorIndex, 
   if (state) {
     const query = { vector: wanted.vector, filters: wanted.filters.map(wordOf), count: wanted.count };
     const directory = vectors.directoryOf(index.id, wanted.partition, state);
-    for (const { number } of findLikely(vectors.cache(), index, directory, state.sorted, query))
+    for (const { number, least } of findLikely(vectors.cache(), index, directory, sortedIn(state), query)) {
+      if (least > nearest.farthest()) continue;
       store.get(vectorKey(index.id, { partition: wanted.partition, number }), (bytes, end) =>
         offer(read(bytes, end)),
       );
+    }
   }
   // Those without codes: all of a small partition, the newest of a large one.
   const first = vectorKey(index.id, { partition: wanted.partition, number: state?.coded ?? 0 });
@@ -46,7 +48,7 @@ export function findNearest(context: Context, table: Table, index: VectorIndex, 
       return true;
     },
   );
-  if (isLarge && (compared > exactVectors(index) || (state && needsBuild(state, count.live))))
+  if (isLarge && (compared > exactVectors(index) || (state && dueBuild(state, count.live))))
     vectors.look({ tableId: table.id, indexId: index.id, partition: wanted.partition });
   return nearest.sorted();
 }

@@ -20,20 +20,27 @@ export function visibleNames(table: Table, index: VectorIndex): Set<string> | un
 }
 
 /** Four bytes for each dimension, the vector's name, and the rest of what the index shows, as DynamoDB meters it. */
-export function vectorSize(
-  table: Table,
-  index: VectorIndex,
-  { item, size }: { item: Item; size: number },
-): number {
-  return 4 * index.dimensions + byteLength(index.attribute) + restSize(table, index, item, size);
+export function vectorSize(table: Table, index: VectorIndex, { item }: { item: Item }): number {
+  return 4 * index.dimensions + byteLength(index.attribute) + restSize(table, index, item);
 }
 
-export function restSize(table: Table, index: VectorIndex, item: Item, size: number): number {
-  const names = visibleNames(table, index);
-  if (!names) return size - attributeSize(item, index.attribute);
+/** The size of what an index shows of an item beside its vector, whose numbers are many: they are not measured. */
+export function restSize(table: Table, index: VectorIndex, item: Item): number {
+  const names = visibleNames(table, index) ?? Object.keys(item);
   let rest = 0;
   for (const name of names) if (name !== index.attribute) rest += attributeSize(item, name);
   return rest;
+}
+
+/** How much larger the rest of an item has become whose vector is the same. */
+export function restGrowth(
+  table: Table,
+  index: VectorIndex,
+  before: { item: Item; size: number },
+  after: { item: Item; size: number },
+): number {
+  if (!visibleNames(table, index)) return after.size - before.size;
+  return restSize(table, index, after.item) - restSize(table, index, before.item);
 }
 
 function attributeSize(item: Item, name: string): number {

@@ -4,7 +4,8 @@ import { decodeJson, encodeJson, type Store } from '../storage/store.ts';
 import { countKey, decodeCount, type VectorCount } from './records.ts';
 
 // What is known of a partition beside its vectors, once it is too large to compare them all: how far they have codes,
-// and which build sorted those into cells. Codes that came since are in flat blocks, which belong to build 0.
+// and which build sorted those into cells. Codes that came since are in flat blocks, which belong to build 0, until an
+// addition sorts them into the same cells.
 
 export type PartitionState = {
   version: number; // of everything below, and of the list of blocks
@@ -12,9 +13,22 @@ export type PartitionState = {
   flat: number; // codes in flat blocks
   build: number; // 0 if there was none
   sorted: number; // codes in the cells of the build
+  addition: number; // the build of the codes that were added to those cells since; 0 if there was none
+  added: number; // codes in it
 };
 
-export const noState: PartitionState = { version: 0, coded: 0, flat: 0, build: 0, sorted: 0 };
+export const noState: PartitionState = {
+  version: 0,
+  coded: 0,
+  flat: 0,
+  build: 0,
+  sorted: 0,
+  addition: 0,
+  added: 0,
+};
+
+/** Codes in cells. */
+export const sortedIn = ({ sorted, added }: PartitionState): number => sorted + added;
 
 const stateKey = (indexId: number, partition: Buffer): Buffer =>
   Buffer.concat([head(space.vectorState, indexId), partition]);
@@ -23,19 +37,28 @@ export const readState = (
   { get }: Pick<Store, 'get'>,
   indexId: number,
   partition: Buffer,
-): PartitionState | undefined => get(stateKey(indexId, partition), decodeJson) as PartitionState | undefined;
+): PartitionState | undefined => {
+  const state = get(stateKey(indexId, partition), decodeJson) as PartitionState | undefined;
+  return state && { ...noState, ...state };
+};
 
 export const saveState = (tx: Tx, indexId: number, partition: Buffer, state: PartitionState): void =>
   tx.put(stateKey(indexId, partition), encodeJson(state));
 
 const fewestToSort = 8192;
+const mostFlat = 4096;
 
-/** Whether flat blocks, or codes of vectors that are gone, slow searches down. */
-export function needsBuild({ flat, sorted }: PartitionState, live: number): boolean {
-  const codes = flat + sorted;
-  return (
-    flat > Math.max(fewestToSort, sorted / 4) || (codes > fewestToSort && codes > 1.5 * live + fewestToSort)
-  );
+/** A build of everything finds new cells; an addition keeps those of the last build. */
+export type BuildKind = 'everything' | 'addition';
+
+/** What is to be built, because flat blocks, cells that are out of date or codes of vectors that are gone slow searches down. */
+export function dueBuild(state: PartitionState, live: number): BuildKind | undefined {
+  const { flat, build, sorted, added } = state;
+  const codes = flat + sortedIn(state);
+  const isOutOfDate = flat + added > Math.max(fewestToSort, sorted / 4);
+  const isMostlyGone = codes > fewestToSort && codes > 1.5 * live + fewestToSort;
+  if (isOutOfDate || isMostlyGone) return 'everything';
+  return build !== 0 && flat > mostFlat ? 'addition' : undefined;
 }
 
 export const readCount = ({ get }: Pick<Store, 'get'>, indexId: number, partition: Buffer): VectorCount =>

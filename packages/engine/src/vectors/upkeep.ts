@@ -4,7 +4,7 @@ import { createBlockCache } from './block-cache.ts';
 import { buildCells } from './building.ts';
 import { codeSome, indexById } from './coding.ts';
 import { createDirectories } from './directory.ts';
-import { needsBuild, readCount, readState } from './state.ts';
+import { type BuildKind, dueBuild, readCount, readState } from './state.ts';
 
 // Keeps large partitions fast to search: gives codes to new vectors, and sorts codes into cells. A partition is looked
 // at when a number of vectors was written, and when a search had to compare many one by one, so what a process left
@@ -48,14 +48,14 @@ export function createVectors(
           const found = indexById(context, one.tableId, one.indexId);
           return found ? codeSome(context, tx, found.index, one.partition) : false;
         });
-        if (isBuildDue(one)) startBuild(name, one);
+        if (dueOf(one)) startBuild(name, one);
       }
     }
   }
 
-  function isBuildDue({ indexId, partition }: VectorPartition): boolean {
+  function dueOf({ indexId, partition }: VectorPartition): BuildKind | undefined {
     const state = readState(store, indexId, partition);
-    return state !== undefined && needsBuild(state, readCount(store, indexId, partition).live);
+    return state && dueBuild(state, readCount(store, indexId, partition).live);
   }
 
   function startBuild(name: string, one: VectorPartition): void {
@@ -64,8 +64,10 @@ export function createVectors(
       for (const [key, next] of building) {
         building.delete(key);
         const renew = renewing(claim);
-        while (!signal.aborted && isBuildDue(next) && (await renew()))
-          if (!(await buildCells(context, next, signal, renew))) break;
+        while (!signal.aborted && (await renew())) {
+          const kind = dueOf(next);
+          if (!kind || !(await buildCells(context, next, kind, signal, renew))) break;
+        }
       }
     });
   }

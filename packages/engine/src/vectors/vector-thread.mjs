@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-// Sorts the codes of a partition into cells, in a thread of its own. First it is given a sample, in which it finds the
-// centroids (k-means); then all codes, a block at a time, of which it answers those that fill a block of a cell; last
-// the rest. A message is `{ sample }`, `{ train }`, `{ sort }` or `{ finish }`, and each is answered.
+// Sorts the codes of a partition into cells, in a thread of its own. First it is given centroids, or a sample in which it
+// finds them (k-means); then all codes, a block at a time, of which it answers those that fill a block of a cell; last the
+// rest. A message is `{ centroids }`, `{ sample }`, `{ train }`, `{ sort }` or `{ finish }`, and each is answered.
 
 const { kernel, stride, filters, capacity, cells, rounds } = workerData;
 const queryBytes = 2 * stride;
@@ -15,6 +15,20 @@ const sums = new Int32Array(memory.buffer, queryBytes, cells);
 const centroidCodes = new Int8Array(memory.buffer, codesAt, cells * stride);
 const centroidFactors = new Float32Array(cells);
 const centroidOffsets = new Float32Array(cells);
+
+function setCentroids(blocks) {
+  let from = 0;
+  for (const { codes, factors } of blocks) {
+    centroidCodes.set(codes, from * stride);
+    centroidFactors.set(factors, from);
+    from += factors.length;
+  }
+  for (let cell = 0; cell < cells; cell++) {
+    let square = 0;
+    for (let i = cell * stride; i < (cell + 1) * stride; i++) square += centroidCodes[i] * centroidCodes[i];
+    centroidOffsets[cell] = -(square * centroidFactors[cell] * centroidFactors[cell]) / 2;
+  }
+}
 
 const sample = { count: 0, codes: [], factors: [] };
 
@@ -154,7 +168,8 @@ const finish = () =>
   });
 
 parentPort.on('message', message => {
-  if (message.sample) parentPort.postMessage(addSample(message.sample));
+  if (message.centroids) parentPort.postMessage(setCentroids(message.centroids));
+  else if (message.sample) parentPort.postMessage(addSample(message.sample));
   else if (message.train) parentPort.postMessage(train());
   else if (message.sort) parentPort.postMessage(sort(message.sort));
   else parentPort.postMessage(finish());

@@ -15,7 +15,8 @@ export type Outcome = {
 
 /** Damages a store again and again, in a process of its own. */
 export async function runDamage(path: string, firstSeed: number, count: number) {
-  const child = spawn(process.execPath, [...programOf('damage-process'), path, `${firstSeed}`, `${count}`], {
+  const program = programOf('damage-process', import.meta.url);
+  const child = spawn(process.execPath, [...program, path, `${firstSeed}`, `${count}`], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

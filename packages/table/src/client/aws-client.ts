@@ -19,12 +19,13 @@ import {
   PutCommand,
   QueryCommand,
   ScanCommand,
+  SearchVectorsCommand,
   TransactGetCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import * as limits from '../limits.ts';
-import type { ControlOperation, ControlPlane, RemoteClient } from './client.ts';
+import type { ControlOperation, ControlPlane, RemoteClient, VectorClient } from './client.ts';
 import { withDeadline } from './deadline.ts';
 
 // The port over the AWS SDK. No other file loads it, and the package's index does not load this one.
@@ -62,7 +63,7 @@ export function awsClient({
   connectMs = limits.connectMs,
   answerMs = limits.answerMs,
   ...options
-}: AwsClientOptions): RemoteClient & ControlPlane & { close(): void } {
+}: AwsClientOptions): RemoteClient & VectorClient & ControlPlane & { close(): void } {
   const agent = { maxSockets: limits.sockets, keepAlive: true };
   const requestHandler = { connectionTimeout: connectMs, httpAgent: agent, httpsAgent: agent };
   // The store retries, not the SDK: only the store knows which writes must not be made twice.
@@ -89,6 +90,7 @@ export function awsClient({
     delete: input => send(new DeleteCommand(input)),
     query: input => send(new QueryCommand(input)),
     scan: input => send(new ScanCommand(input)),
+    searchVectors: input => send(new SearchVectorsCommand(input)),
     batchGet: input => send(new BatchGetCommand(input)),
     batchWrite: input => send(new BatchWriteCommand(input as never)),
     transactGet: input => send(new TransactGetCommand(input)),

@@ -57,6 +57,15 @@ type Page = BilledOutput & {
   LastEvaluatedKey?: Attributes;
 };
 
+export type SearchInput = Expressions & {
+  TableName: string;
+  IndexName: string;
+  SearchVector: number[];
+  TopK: number;
+  SearchConditionExpression?: string;
+};
+type SearchResult = { Item?: Attributes; Score?: number };
+
 export type KeysToGet = { Keys: Attributes[]; ConsistentRead?: boolean };
 /** One write of a BatchWriteItem request. */
 export type BatchWrite = { PutRequest?: { Item: Attributes }; DeleteRequest?: { Key: Attributes } };
@@ -98,6 +107,14 @@ export type DynamoClient = {
     input: Billing & { TransactItems: TransactWrite[]; ClientRequestToken?: string },
   ): Promise<BilledTables>;
 };
+
+/** A client may have this operation too. Without it, a search compares all items of its partition. */
+export type VectorClient = {
+  searchVectors(input: SearchInput): Promise<{ SearchResults?: SearchResult[] }>;
+};
+
+export const vectorClientOf = (client: DynamoClient): VectorClient | undefined =>
+  'searchVectors' in client ? (client as DynamoClient & VectorClient) : undefined;
 
 /** Over a network, a write may have been made although its response was lost. */
 export type RemoteClient = DynamoClient & { readonly mayLoseAnswers: true };

@@ -1,4 +1,13 @@
-import type { BatchWrite, Capacity, ControlPlane, DynamoClient, KeysToGet, TransactWrite } from './client.ts';
+import {
+  type BatchWrite,
+  type Capacity,
+  type ControlPlane,
+  type DynamoClient,
+  type KeysToGet,
+  type SearchInput,
+  type TransactWrite,
+  vectorClientOf,
+} from './client.ts';
 
 // Several installations can share one account and region of AWS, or one store: the tables of each have a prefix. It is
 // added to names in requests and removed from names in responses, so designs, costs and everything else keyed by table
@@ -31,6 +40,7 @@ export function withPrefix(client: DynamoClient, prefix: string): DynamoClient {
     async (input: I): Promise<O> =>
       answer(await operation(add(input)));
 
+  const vectors = vectorClientOf(client);
   return {
     ...client, // includes `mayLoseAnswers`
     get: single(client.get),
@@ -39,6 +49,7 @@ export function withPrefix(client: DynamoClient, prefix: string): DynamoClient {
     delete: single(client.delete),
     query: single(client.query),
     scan: single(client.scan),
+    ...(vectors && { searchVectors: (input: SearchInput) => vectors.searchVectors(add(input)) }),
     async batchGet(input) {
       const RequestItems = renamed<KeysToGet>(input.RequestItems, adding);
       const output = answer(await client.batchGet({ ...input, RequestItems }));

@@ -10,6 +10,7 @@ import {
   mismatches,
   type TableDescription,
   tableRequest,
+  vectorIndexes,
 } from './table-request.ts';
 
 /** The changes that `createTables` made to a table. */
@@ -20,6 +21,8 @@ const attempts = 5; // of servers that start at the same time, on one table
 const recoveryAttempts = 60;
 // DynamoDB Local and others do not support it; the role of a server may not allow it.
 const isHelpless = /^(UnknownOperation|AccessDenied|NotImplemented|ContinuousBackupsUnavailable)/;
+// What a store says that does not know a field, or refuses an update in which it knows nothing.
+const lacksVectors = /^(UnknownOperation|NotImplemented|Serialization|Validation)/;
 const waitMs = 30 * 60_000; // the backfill of a large index takes time; after this, something is wrong
 
 type Progress = (table: string, what: string) => void;
@@ -111,7 +114,34 @@ async function createTable(work: Creation, table: AnyTable): Promise<void> {
     await control.execute('CreateTable', tableRequest(table, work.warmUnits));
     await untilActive(work, table.name);
   }
+  await addVectorIndexes(work, table);
   if (work.expiry) await enableTtl(work, table);
+}
+
+// Stores that do not have them refuse them, or ignore what they do not know.
+async function addVectorIndexes({ control, progress, clock }: Creation, table: AnyTable): Promise<void> {
+  const namesIn = (found: TableDescription | undefined) => found?.VectorIndexes?.map(index => index.IndexName) ?? [];
+  for (const index of vectorIndexes(table)) {
+    if (namesIn(await describeTable(control, table.name)).includes(index.IndexName)) continue;
+    const without = (why: string) =>
+      progress(table.name, `no vector index ${index.IndexName}, so searches compare all items: ${why}`);
+    try {
+      await control.execute('UpdateTable', {
+        TableName: table.name,
+        AttributeDefinitions: [{ AttributeName: table.keys.partition, AttributeType: 'S' }],
+        VectorIndexUpdates: [{ Create: index }],
+      });
+    } catch (error) {
+      const { name = '', message = '' } = error as Partial<Error>;
+      if (!lacksVectors.test(name)) throw error;
+      without(message);
+      continue;
+    }
+    await untilActive({ control, progress, clock } as Creation, table.name);
+    if (namesIn(await describeTable(control, table.name)).includes(index.IndexName))
+      progress(table.name, `add the vector index ${index.IndexName}`);
+    else without('the store ignores it');
+  }
 }
 
 // DynamoDB builds one index at a time.
@@ -208,7 +238,7 @@ async function untilActive({ control, clock }: Creation, name: string): Promise<
   const deadline = clock.now() + waitMs;
   while (clock.now() < deadline) {
     const described = await describeTable(control, name);
-    const indexes = described?.GlobalSecondaryIndexes ?? [];
+    const indexes = [...(described?.GlobalSecondaryIndexes ?? []), ...(described?.VectorIndexes ?? [])];
     if (described?.TableStatus === 'ACTIVE' && indexes.every(index => index.IndexStatus === 'ACTIVE')) return;
     await clock.sleep(pollMs);
   }

@@ -21,6 +21,7 @@ export function designDoc(table: AnyTable, costs: readonly CapacityEntry[] = [])
     ),
     ...table.entities.map(entitySection),
     ...indexSections(table),
+    ...vectorSections(table),
     '## Access patterns',
     patternTable(table, costs),
   ];
@@ -70,6 +71,21 @@ function indexSections(table: AnyTable): string[] {
       return `### ${name}\n\nProjection: ${projection}.\n\n${markdownTable(['Entity', ...keyHeads(index)], users)}`;
     }),
   ];
+}
+
+function vectorSections(table: AnyTable): string[] {
+  const indexes = Object.entries(table.vectors ?? {});
+  if (indexes.length === 0) return [];
+  const rows = indexes.map(([name, { attribute, dimensions, distance = 'COSINE' }]) => [
+    code(name),
+    `${code(attribute)}, ${dimensions} numbers`,
+    distance,
+    table.entities
+      .filter(({ vector }) => vector === name)
+      .map(entity => entity.name)
+      .join(', '),
+  ]);
+  return ['## Vector indexes', markdownTable(['Index', 'Attribute', 'Distance', 'Entities'], rows)];
 }
 
 function patternTable(table: AnyTable, costs: readonly CapacityEntry[]): string {

@@ -32,6 +32,8 @@ export type Entity<Name extends string = string, Types extends EntityTypes = Ent
   readonly key: IndexKeys;
   readonly indexes: readonly IndexKeys[];
   readonly version?: string;
+  // The vector index that its items are in.
+  readonly vector?: string;
   // Attributes that are stored in the key only, and read from there.
   readonly inKeyOnly: readonly string[];
   readonly numbers: ReadonlySet<string>;
@@ -118,6 +120,8 @@ export function entity<
     indexes?: Own & CheckedIndexes<Own, Indexes, OptionalPartNames<Output<Schema>>>;
     // Incremented by every write, for `ifVersion`.
     version?: Version & keyof Output<Schema>;
+    // A vector index of the table: items that have its attribute are found by `store.search`.
+    vector?: string;
     inKeyOnly?: readonly ParamsIn<Key>[];
     // Another entity of the table can have the same keys. Both must say so, and differ in their kinds.
     sharesKeys?: boolean;
@@ -125,11 +129,12 @@ export function entity<
     examples?: readonly Optional<z.input<NoInfer<Schema>>, 'kind' | NoInfer<Version>>[];
   },
 ): Entity<Name, TypesFor<Schema, Key, Own, Kind, Version, Indexes>> {
-  const { name, kind, schema, version, inKeyOnly = [], examples = [] } = definition;
+  const { name, kind, schema, version, vector, inKeyOnly = [], examples = [] } = definition;
   const attributes = Object.keys(schema.shape);
   const clash = attributes.find(attribute => table.keyNames.has(attribute));
   if (clash)
     throw new DesignError(`${name}: ${clash} is a key of ${table.name}, so it cannot be an attribute`);
+  if (vector !== undefined) checkVector(name, table as AnyTableKeys, vector, attributes);
 
   const made = {
     name,
@@ -145,6 +150,7 @@ export function entity<
       return compileKeys(name, index, names, templates);
     }),
     version,
+    vector,
     inKeyOnly,
     numbers: new Set(attributes.filter(attribute => isNumber(schema.shape[attribute]))),
     hasTtl: table.ttl !== undefined && attributes.includes(table.ttl),
@@ -153,6 +159,18 @@ export function entity<
   };
   registerIfOpen(table, made as never);
   return made as never;
+}
+
+function checkVector(
+  entity: string,
+  { name, vectors }: AnyTableKeys,
+  index: string,
+  attributes: readonly string[],
+): void {
+  const attribute = vectors?.[index]?.attribute;
+  if (attribute === undefined) throw new DesignError(`${entity}: ${name} has no vector index ${index}`);
+  if (!attributes.includes(attribute))
+    throw new DesignError(`${entity}: its schema has no ${attribute}, which is in ${index}`);
 }
 
 function compileKeys(entity: string, name: string, names: KeyNames, templates: Templates): IndexKeys {

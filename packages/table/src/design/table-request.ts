@@ -5,10 +5,19 @@ import type { AnyTable, IndexDefinition, KeyNames } from './table.ts';
 type KeyElement = { AttributeName: string; KeyType: string };
 type Projection = { ProjectionType: string; NonKeyAttributes?: readonly string[] };
 export type GlobalIndex = { IndexName: string; KeySchema: KeyElement[]; Projection: Projection };
+type VectorIndex = {
+  IndexName: string;
+  VectorAttribute: { AttributeName: string };
+  Dimensions: number;
+  DistanceFunction: string;
+  SearchSchema?: { AttributeName: string; SearchSchemaElementType: string }[];
+  Projection: Projection;
+};
 export type TableDescription = {
   TableStatus?: string;
   KeySchema: KeyElement[];
   GlobalSecondaryIndexes?: (GlobalIndex & { IndexStatus?: string })[];
+  VectorIndexes?: (VectorIndex & { IndexStatus?: string })[];
   StreamSpecification?: { StreamEnabled?: boolean; StreamViewType?: string };
 };
 
@@ -43,6 +52,16 @@ export const globalIndexes = (table: AnyTable): GlobalIndex[] =>
     Projection: projection(table, index),
   }));
 
+export const vectorIndexes = ({ keys, vectors = {} }: AnyTable): VectorIndex[] =>
+  Object.entries(vectors).map(([name, { attribute, dimensions, distance = 'COSINE' }]) => ({
+    IndexName: name,
+    VectorAttribute: { AttributeName: attribute },
+    Dimensions: dimensions,
+    DistanceFunction: distance,
+    SearchSchema: [{ AttributeName: keys.partition, SearchSchemaElementType: 'HASH' }],
+    Projection: { ProjectionType: 'ALL' },
+  }));
+
 // Reads of an index need the kind and the expiry of an item, so every projection includes them.
 function projection(table: AnyTable, { project = 'ALL' }: IndexDefinition): Projection {
   if (typeof project === 'string') return { ProjectionType: project };
@@ -70,11 +89,25 @@ export function mismatches(table: AnyTable, described: TableDescription): string
       projectionText(index.Projection),
     );
   }
+  const designedVectors = new Map(vectorIndexes(table).map(index => [index.IndexName, index]));
+  for (const actual of described.VectorIndexes ?? []) {
+    const index = designedVectors.get(actual.IndexName);
+    if (index) compare(`the vector index ${actual.IndexName}`, vectorText(actual), vectorText(index));
+  }
   const stream = described.StreamSpecification;
   if (stream?.StreamEnabled && table.stream)
     compare('its stream', stream.StreamViewType ?? 'unknown', table.stream);
   return differences;
 }
+
+const vectorText = ({
+  VectorAttribute,
+  Dimensions,
+  DistanceFunction,
+  SearchSchema = [],
+}: VectorIndex): string =>
+  `${Dimensions} numbers of ${VectorAttribute.AttributeName} by ${DistanceFunction}, within ` +
+  SearchSchema.map(({ AttributeName }) => AttributeName).join(', ');
 
 const keyText = (elements: KeyElement[]): string =>
   [...elements]

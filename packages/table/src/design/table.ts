@@ -8,12 +8,20 @@ export type IndexDefinition = KeyNames & {
   // A list names the attributes that are copied in addition to the keys. Default: all.
   readonly project?: 'ALL' | 'KEYS_ONLY' | readonly string[];
 };
+/** An index of vectors, which are lists of numbers. It has the items of one partition key of the table together. */
+export type VectorDefinition = {
+  readonly attribute: string;
+  readonly dimensions: number;
+  readonly distance?: DistanceName; // default: by angle
+};
+export type DistanceName = 'COSINE' | 'EUCLIDEAN' | 'DOT_PRODUCT';
 /** The input of `defineTable`: name, keys, indexes, expiry and stream. */
 export type TableDefinition = {
   readonly name: string;
   readonly description?: string;
   readonly keys: KeyNames;
   readonly indexes?: { readonly [name: string]: IndexDefinition };
+  readonly vectors?: { readonly [name: string]: VectorDefinition };
   // The attribute with the time, in seconds, at which an item expires.
   readonly ttl?: string;
   readonly stream?: StreamView;
@@ -25,6 +33,7 @@ export type TableKeys<Indexes = TableDefinition['indexes']> = {
   readonly description?: string;
   readonly keys: KeyNames;
   readonly indexes: { readonly [Name in keyof Indexes & string]: IndexDefinition };
+  readonly vectors?: { readonly [name: string]: VectorDefinition };
   readonly ttl?: string;
   readonly stream?: StreamView;
   // Attributes that this layer writes and removes itself: they are not part of an entity.

@@ -108,7 +108,7 @@ function createRequest(session: Session, query: AnyQuery, params: object, option
   return { bounds: (built ?? wire!).bounds, input, read };
 }
 
-function taker(session: Session, query: AnyQuery, { without, part }: Bounds) {
+export function taker(session: Session, query: AnyQuery, { without, part }: Bounds) {
   const nowMs = session.clock.now();
   const projection = query.index === undefined ? 'ALL' : (query.table.indexes[query.index]!.project ?? 'ALL');
   // An index that contains only keys has no kinds. Other attributes can be read from the key.

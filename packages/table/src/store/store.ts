@@ -25,6 +25,7 @@ import { readTogether, type Steps, writeInOrder, writeTogether } from '../writes
 import { readBatch, writeBatch } from './batch.ts';
 import { type PageOptions, type ResultPage, readAll, readPage } from './page.ts';
 import type { AnyQuery, ParamsFor, QueryOptions, ResultOf } from './query.ts';
+import { type Found, type SearchOptions, searchNearest } from './search.ts';
 
 /** Options of `createStore`. Only `client` is required. */
 export type StoreOptions = {
@@ -78,6 +79,16 @@ export type Store = {
     params: ParamsFor<Q>,
     options?: QueryOptions<Q>,
   ): AsyncGenerator<ResultOf<Q>>;
+  /**
+   * The items of a partition whose vectors are nearest, without their vectors. Its entities are in one vector index.
+   *
+   *     const near = await store.search(notesOfUser, { userId }, { vector: embedding, limit: 10 });
+   */
+  search<Q extends AnyQuery>(
+    query: Q,
+    params: ParamsFor<Q>,
+    options: SearchOptions,
+  ): Promise<Found<ResultOf<Q>>[]>;
   batchGet<const R extends Refs>(
     refs: R,
     options?: PatternName & { consistent?: boolean },
@@ -134,6 +145,8 @@ export function createStore(options: StoreOptions): Store {
       readPage(session, query, params, given),
     all: (query: AnyQuery, params: object, given: QueryOptions<never> = {}) =>
       readAll(session, query, params, given),
+    search: (query: AnyQuery, params: object, given: SearchOptions) =>
+      searchNearest(session, query, params, given),
     batchGet: (
       refs: Refs,
       { pattern = 'batch get', consistent }: PatternName & { consistent?: boolean } = {},
