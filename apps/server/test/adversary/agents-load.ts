@@ -95,7 +95,11 @@ export async function createAgentsLoad(fixture: Fixture): Promise<Load> {
       if (one.conversation !== conversation) continue;
       const most = times.get(text) ?? 0;
       if (most > 1 || (most === 0 && [200, 202].includes(one.status)))
-        found.push({ what: `${text} is in ${most} turns of ${conversation}`, about: [text, conversation] });
+        found.push({
+          what: `${text} is in ${most} turns of ${conversation}`,
+          about: [text, conversation],
+          isFinal: most > 1,
+        });
       times.delete(text);
     }
     for (const { seq, messages } of turns)
@@ -131,7 +135,11 @@ export async function createAgentsLoad(fixture: Fixture): Promise<Load> {
       if (counted < stored || counted > stored + unanswered())
         found.push({ what: `usage is ${counted} messages, and ${stored} are stored`, about: ['agents'] });
       if (admitted.size > quota)
-        found.push({ what: `${admitted.size} messages were taken of ${quota} a day`, about: [...admitted] });
+        found.push({
+          what: `${admitted.size} messages were taken of ${quota} a day`,
+          about: [...admitted],
+          isFinal: true,
+        });
       const tasks = await list<{ title: string }>('/v1/tasks');
       const jobs = tasks.filter(({ title }) => title.startsWith('job-')).map(({ title }) => title);
       const approved = [...decided.values()].filter(Boolean).length;

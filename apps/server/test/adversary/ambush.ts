@@ -15,18 +15,20 @@ export type Ambush = {
   lift(): void;
 };
 
+const seenLeast = 3; // times before and after a write: what happened once may never happen again
 const laidMost = 8; // at a time: most of them wait for something that seldom happens
 
 export function createAmbush(): Ambush {
   const kinds: string[] = [];
-  const seen = new Set<string>();
+  const seen = new Map<string, number>();
   let laid: { kind: string; when: When; act: Act }[] = [];
   return {
     at(node, write, when) {
       const kind = kindOf(write);
       if (kind === undefined) return;
-      if (!seen.has(kind)) kinds.push(kind);
-      seen.add(kind);
+      const times = (seen.get(kind) ?? 0) + 1;
+      seen.set(kind, times);
+      if (times === seenLeast) kinds.push(kind);
       const found = laid.find(one => one.kind === kind && one.when === when);
       if (!found) return;
       laid = laid.filter(one => one !== found);

@@ -25,7 +25,11 @@ export type Plan = {
 export const allFaults = ['store', 'streams', 'kills', 'freezes', 'restarts', 'clocks', 'shards'] as const;
 type Fault = (typeof allFaults)[number];
 
-export type Violation = { what: string; about: readonly string[] };
+export type Violation = {
+  what: string;
+  about: readonly string[];
+  isFinal?: boolean; // waiting would not change it
+};
 
 /** What users do, several of them at the same time, and what has to hold when everything is quiet. */
 export type Load = {
@@ -80,14 +84,14 @@ const principals: Record<string, Principal> = {
 };
 const attemptsMost = 300;
 const patienceMs = 4_000; // of a client that has a key
-const betweenMishapsMs = 1_200; // at most
+const betweenMishapsMs = 900; // at most
 // Longer than others need to take a silent node for dead, or a moment only.
 const frozenMs = [1_500, 10_000, 13_000];
 const staleMs = 5_000; // what a node did not do before it stood still, it does within this time
 const mostFrozen = 0.5; // of the nodes
 const calmMs = 3_000; // at the start: every server takes a share of the work
 const looksAgainMs = 4_000; // for the first time, then twice as long each time
-const quietWithinMs = 200_000; // the longest wait: retries, leases and what is read every few minutes
+const quietWithinMs = 100_000; // the longest wait: retries, leases and what is read every few minutes
 
 export async function runPlan(
   plan: Plan,
@@ -334,7 +338,7 @@ async function simulate(
     return found;
   };
   let violations = await checkAll();
-  const isHopeless = () => watch.violations().length > 0;
+  const isHopeless = () => violations.some(({ isFinal }) => isFinal);
   for (
     let waitMs = looksAgainMs;
     violations.length > 0 && !isHopeless() && waitMs < quietWithinMs;

@@ -66,7 +66,11 @@ export async function createInboxLoad(fixture: Fixture): Promise<Load> {
     for (const [title, { uids, expiresMs = Infinity }] of sends) {
       const times = titles.filter(one => one === title).length;
       if (times !== (uids.includes(uid) && nowMs() < expiresMs ? 1 : 0))
-        found.push({ what: `${uid} has ${title} ${times} times`, about: [title, `${uid}"`] });
+        found.push({
+          what: `${uid} has ${title} ${times} times`,
+          about: [title, `${uid}"`],
+          isFinal: times > 1,
+        });
     }
     if (titles.some(title => !sends.has(title)))
       found.push({ what: `${uid} has a message of nobody`, about: [uid] });

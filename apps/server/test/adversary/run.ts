@@ -18,7 +18,7 @@ const services = ['webhooks', 'inbox', 'tasks', 'agents'];
 
 const aloneShare = 0.5; // of the seeds: one service has a processor for itself
 const storageShare = 0.25; // of the seeds: to count everything again takes as long as the rest
-const forMs = 15_000;
+const forMs = 10_000;
 
 /**
  * What a seed runs: some of the services and some of the faults. Where everything goes wrong at once, one fault hides

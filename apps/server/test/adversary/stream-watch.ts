@@ -17,12 +17,17 @@ export function watchStreams(): StreamWatch {
   const check = (node: string, work: string, { owner, sequence }: Work): void => {
     const holder = owner === undefined ? undefined : nodes.get(owner);
     if (holder !== undefined && holder !== node)
-      violations.push({ what: `${node} wrote to ${work}, which ${holder} has leased`, about: [work] });
+      violations.push({
+        what: `${node} wrote to ${work}, which ${holder} has leased`,
+        about: [work],
+        isFinal: true,
+      });
     const before = positions.get(work);
     if (sequence !== undefined && before !== undefined && isAfter(before, sequence))
       violations.push({
         what: `${node} moved the position of ${work} back from ${before} to ${sequence}`,
         about: [work],
+        isFinal: true,
       });
     if (sequence !== undefined) positions.set(work, sequence);
   };

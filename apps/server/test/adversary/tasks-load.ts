@@ -89,7 +89,11 @@ export async function createTasksLoad(fixture: Fixture): Promise<Load> {
       const answers = await Promise.all([write(`one ${etag}`), write(`other ${etag}`)]);
       const winners = answers.filter(answer => answer.status === 200);
       if (winners.length > 1 || (winners.length === 0 && unanswered() === before))
-        wrong.push({ what: `${winners.length} of two changed ${title} of one version`, about: [title, id] });
+        wrong.push({
+          what: `${winners.length} of two changed ${title} of one version`,
+          about: [title, id],
+          isFinal: true,
+        });
     });
 
   const remove = () =>
@@ -123,7 +127,11 @@ export async function createTasksLoad(fixture: Fixture): Promise<Load> {
       const times = sends.filter(({ host_system_id }) => String(host_system_id).startsWith(`${id}:`)).length;
       const isOpen = tasks.some(({ task_id, status }) => task_id === id && status === 'pending');
       if (times > 1 || (times === 0 && isOpen && atMs < nowMs()))
-        found.push({ what: `${title} was reminded of ${times} times`, about: [title, id] });
+        found.push({
+          what: `${title} was reminded of ${times} times`,
+          about: [title, id],
+          isFinal: times > 1,
+        });
     }
     return found;
   }
@@ -147,7 +155,7 @@ export async function createTasksLoad(fixture: Fixture): Promise<Load> {
             });
           const days = new Set(times.map(({ due_date }) => due_date));
           if (days.size !== times.length)
-            found.push({ what: `the series ${title} has one day twice`, about });
+            found.push({ what: `the series ${title} has one day twice`, about, isFinal: true });
         } else if (times.length !== (isDeleted ? 0 : 1))
           found.push({ what: `${title} is there ${times.length} times`, about });
         else if (times[0] && (times[0].status === 'completed') !== completed > 0)
@@ -176,7 +184,7 @@ export async function createTasksLoad(fixture: Fixture): Promise<Load> {
       }
       const positions = tasks.flatMap(({ position }) => position ?? []);
       if (new Set(positions).size !== positions.length)
-        found.push({ what: 'two tasks have one position', about: ['position'] });
+        found.push({ what: 'two tasks have one position', about: ['position'], isFinal: true });
       return found;
     },
   };

@@ -62,7 +62,11 @@ export async function createWebhooksLoad(fixture: Fixture): Promise<Load> {
     const sentMs = nowMs();
     const [{ eventId }, again] = await Promise.all([post(n), random() < 0.15 ? post(n) : undefined]);
     if (again && again.eventId !== eventId)
-      wrong.push({ what: `${n} was accepted as ${eventId} and as ${again.eventId}`, about: [n] });
+      wrong.push({
+        what: `${n} was accepted as ${eventId} and as ${again.eventId}`,
+        about: [n],
+        isFinal: true,
+      });
     accepted.set(n, { eventId, sentMs, answeredMs: nowMs(), replays: 0 });
   };
 
@@ -120,6 +124,7 @@ export async function createWebhooksLoad(fixture: Fixture): Promise<Load> {
       found.push({
         what: `${eventId} came to destination ${i} again: ${of.map(({ node, atMs, status }) => `${node} at ${atMs - of[0]!.atMs} ms, ${status}`).join('; ')}`,
         about,
+        isFinal: true,
       });
     return found;
   }
@@ -133,7 +138,11 @@ export async function createWebhooksLoad(fixture: Fixture): Promise<Load> {
     for (const [n, { answeredMs }] of all)
       for (const [later, { sentMs }] of all)
         if (sentMs > answeredMs + clearlyLaterMs && firsts.get(later)! < firsts.get(n)!)
-          found.push({ what: `${later} came before ${n} where order is kept`, about: [n, later] });
+          found.push({
+            what: `${later} came before ${n} where order is kept`,
+            about: [n, later],
+            isFinal: true,
+          });
     return found;
   }
 
