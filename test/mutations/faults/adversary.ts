@@ -24,10 +24,13 @@ const seedsByFault: Record<string, number> = {
   'webhooks-event-without-version': 97,
   'webhooks-results-dropped': 14,
   'agents-waiting-unchecked': 77,
+  'agents-decided-twice': 77,
   'inbox-reads-counted-again': 139,
+  'inbox-state-without-version': 25,
+  'inbox-unread-not-subtracted': 25,
 };
 
-export const adversaryFaults: readonly Fault[] = Object.entries(seedsByFault).map(([name, seed]) => {
+export const adversaryFaults: readonly Fault[] = Object.entries(seedsByFault).map(([name, seed]): Fault => {
   const { isShort: _, ...fault } = known.find(one => one.name === name)!;
   return { ...fault, name: `adversary-${name}`, caughtBy: { test, seeds: [seed, seed] } };
 });
