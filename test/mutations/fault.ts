@@ -49,4 +49,4 @@ export function findMisfits(faults: readonly Fault[], folder = root): string[] {
 
 /** The command that a person runs to see what the catcher sees. */
 export const commandOf = ({ test, name, seeds }: Catcher): string =>
-  `${seeds ? `STAK_ADVERSARY_SEED=${seeds.join('..')} ` : ''}vitest run ${test}${name ? ` -t '${name}'` : ''}`;
+  `${seeds ? `STAK_ADVERSARY_SEED=${[...new Set(seeds)].join('..')} ` : ''}vitest run ${test}${name ? ` -t '${name}'` : ''}`;

@@ -1,6 +1,7 @@
 import type { Fault } from './fault.ts';
 import { accessFaults } from './faults/access.ts';
 import { accountFaults } from './faults/accounts.ts';
+import { adversaryFaults } from './faults/adversary.ts';
 import { agentFaults } from './faults/agents.ts';
 import { agentAnswerFaults } from './faults/agents-answers.ts';
 import { agentGuardFaults } from './faults/agents-guards.ts';
@@ -48,4 +49,5 @@ export const faults: readonly Fault[] = [
   ...givenOutFaults,
   ...archiveFaults,
   ...vectorFaults,
+  ...adversaryFaults,
 ];

@@ -122,14 +122,18 @@ export function createAdversary(client: DynamoClient, settings: Settings) {
   };
 
   const wrap = (name: string, operation: (input: never) => Promise<unknown>) => async (input: never) => {
-    const call = JSON.stringify([name, input]);
-    const failures = inARow.get(call) ?? 0;
-    inARow.delete(call);
+    const describeCall = () => JSON.stringify([name, input]);
+    let failures = 0;
+    if (inARow.size > 0) {
+      const call = describeCall();
+      failures = inARow.get(call) ?? 0;
+      inARow.delete(call);
+    }
     if (isPassing && failures >= mostInARow) return operation(input);
     try {
       return await attempt(name, operation, input);
     } catch (error) {
-      if (isUnavailable(error)) inARow.set(call, failures + 1);
+      if (isUnavailable(error)) inARow.set(describeCall(), failures + 1);
       throw error;
     }
   };

@@ -85,7 +85,8 @@ export function createWebhooks(deps: WebhookDeps) {
   const recording = createSemaphore(storedAtOnce);
   const rateLimiter = createRateLimiter(base);
   const answerWatch = deps.answerWatch ?? createAnswerWatch();
-  const results = { attemptCounts, breaker, recording, answerWatch };
+  const owners = deps.owners ?? unknownOwners(ids);
+  const results = { attemptCounts, breaker, recording, answerWatch, owners };
   const attempting = { ...base, ...sending, ...results, sourceCache, rateLimiter, backlogs };
   const dispatcher = createDispatcher({
     clock,
@@ -124,7 +125,6 @@ export function createWebhooks(deps: WebhookDeps) {
   const events = createEvents({ ...base, sourceCache, dispatcher, backlogs });
   const attempts = createAttempts({ store, getEvent: events.getById });
   const replay = { ...base, sourceCache, dispatcher };
-  const owners = deps.owners ?? unknownOwners(ids);
   const scheduler = createScheduler({
     ...replay,
     owners,

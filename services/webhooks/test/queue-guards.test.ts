@@ -209,10 +209,11 @@ it('a request that was never sent uses no attempt', async () => {
   expect(asked).toBe(reasons.length + 1);
 });
 
-it('a delivery whose rules leave too little of its lease is not sent', async () => {
+it('a delivery whose rules leave too little of its lease, or that others may have taken over, is not sent', async () => {
   const { clock, deps } = await openQueue();
   const body = new Uint8Array();
   let rulesMs = 0;
+  let aliveMs = Infinity;
   let sent = 0;
   const attempt = async () => {
     const run = async () => {
@@ -227,6 +228,7 @@ it('a delivery whose rules leave too little of its lease is not sent', async () 
       {
         ...(deps as object),
         rules: { run },
+        owners: { aliveUntilMs: () => clock.now() + aliveMs },
         outbound: { send },
         secrets: { open: () => [] },
         answerWatch: { mark() {}, now: () => 0, lookedMs: () => 0 },
@@ -238,7 +240,10 @@ it('a delivery whose rules leave too little of its lease is not sent', async () 
     );
   };
   await attempt();
+  aliveMs = 0; // as after the process stood still
+  expect(await attempt()).toEqual({});
   expect(sent).toBe(1);
+  aliveMs = Infinity;
   rulesMs = limits.leaseMs - limits.leaseSpareMs + 1;
   expect(await attempt()).toEqual({});
   expect(sent).toBe(1);

@@ -142,6 +142,14 @@ export const deliveryFaults: readonly Fault[] = [
     caughtBy: { test: 'services/webhooks/test/queue-guards.test.ts' },
   },
   {
+    name: 'webhooks-sent-after-standing-still',
+    file: 'services/webhooks/src/delivery/attempt.ts',
+    before: 'if (deps.clock.now() >= (deps.owners.aliveUntilMs?.() ?? Infinity)) return {};',
+    after: '',
+    why: 'A server that stood still sends what another one has taken over meanwhile',
+    caughtBy: { test: 'services/webhooks/test/queue-guards.test.ts' },
+  },
+  {
     name: 'webhooks-unsent-counts',
     file: 'services/webhooks/src/delivery/attempt.ts',
     before:

@@ -6,13 +6,14 @@ import type { Fixture, Load, Violation } from './fixture.ts';
 const base = '/v1/tenants/acme';
 const limited = '/v1/tenants/limited';
 const quota = 5;
-const conversations = ['c0', 'c1'];
+const open = ['c0', 'c1'];
+const waitingMost = 20; // messages of one conversation
 
 type Turn = { seq: number; messages: { role: string; content: string }[] };
 type Waiting = { approval_id: string; conversation_id: string };
 
 export async function createAgentsLoad(fixture: Fixture): Promise<Load> {
-  const { call, make, list, random, below, pick, deaths } = fixture;
+  const { call, make, list, random, below, pick, unanswered } = fixture;
   for (const [tenant, messages_per_day] of [
     [base, 10_000],
     [limited, quota],
@@ -24,23 +25,42 @@ export async function createAgentsLoad(fixture: Fixture): Promise<Load> {
   const said = new Map<string, { conversation: string; status: number }>(); // by text
   const decided = new Map<string, boolean>(); // by approval
   const admitted = new Set<string>(); // by the tenant with a quota
+  const conversations = new Set<string>();
   let texts = 0;
 
   const say = async () => {
     const isAction = random() < 0.2;
     const n = ++texts;
     const content = isAction ? `create task: job-${n}.` : `question-${n}.`;
-    const conversation = pick(conversations);
+    await sayIn(pick(open), content);
+  };
+
+  const sayIn = async (conversation: string, content: string) => {
+    conversations.add(conversation);
     said.set(content, { conversation, status: 0 });
     const { status, body } = await call('POST', `${base}/conversations/${conversation}/messages`, {
       send: { content },
-      key: `say-${n}`,
+      key: content.replaceAll(' ', '-'),
     });
     if (![200, 202, 409].includes(status)) throw new Error(`${content}: ${status} ${JSON.stringify(body)}`);
     said.set(content, { conversation, status });
   };
 
+  // More at once than a conversation holds while it waits for a decision.
+  const flood = async () => {
+    if (random() > 0.08) return;
+    const conversation = `f${++texts}`;
+    await sayIn(conversation, `create task: job-${texts}.`);
+    await Promise.all(
+      Array.from({ length: waitingMost + 3 }, () => sayIn(conversation, `question-${++texts}.`)),
+    );
+  };
+
   const askLimited = async () => {
+    await Promise.all(Array.from({ length: 1 + below(3) }, ask));
+  };
+
+  const ask = async () => {
     const content = `limited-${++texts}.`;
     const { status } = await call('POST', `${limited}/conversations/q${below(2)}/messages`, {
       send: { content },
@@ -75,9 +95,19 @@ export async function createAgentsLoad(fixture: Fixture): Promise<Load> {
       if (one.conversation !== conversation) continue;
       const most = times.get(text) ?? 0;
       if (most > 1 || (most === 0 && [200, 202].includes(one.status)))
-        found.push({ what: `${text} is in ${most} turns of ${conversation}`, about: [text, conversation] });
+        found.push({
+          what: `${text} is in ${most} turns of ${conversation}`,
+          about: [text, conversation],
+          isFinal: most > 1,
+        });
       times.delete(text);
     }
+    for (const { seq, messages } of turns)
+      if (messages.filter(({ role }) => role === 'user').length > waitingMost)
+        found.push({
+          what: `turn ${seq} of ${conversation} answers too many messages`,
+          about: [conversation],
+        });
     for (const text of times.keys())
       found.push({ what: `${conversation} has ${text}, which nobody said`, about: [text] });
     return { found, stored: asked.length };
@@ -85,7 +115,7 @@ export async function createAgentsLoad(fixture: Fixture): Promise<Load> {
 
   return {
     name: 'agents',
-    users: [say, say, approve, askLimited],
+    users: [say, say, approve, askLimited, flood],
     async check() {
       const found: Violation[] = [];
       // Whoever is still asked decides now.
@@ -96,13 +126,20 @@ export async function createAgentsLoad(fixture: Fixture): Promise<Load> {
         found.push(...one.found);
         stored += one.stored;
       }
+      for (const { pk, waiting_count, waiting } of await fixture.items('conversations'))
+        if (typeof waiting_count === 'number' && (waiting_count !== 0 || waiting !== undefined))
+          found.push({ what: `${pk} counts ${waiting_count} messages that wait`, about: [String(pk)] });
       const { body: usage } = await call('GET', `${base}/agent-usage`);
       const counted = usage.total.messages as number;
       // A server that dies between the count and the message has counted one too many, never one too few.
-      if (counted < stored || counted > stored + 2 * deaths().length)
+      if (counted < stored || counted > stored + unanswered())
         found.push({ what: `usage is ${counted} messages, and ${stored} are stored`, about: ['agents'] });
       if (admitted.size > quota)
-        found.push({ what: `${admitted.size} messages were taken of ${quota} a day`, about: [...admitted] });
+        found.push({
+          what: `${admitted.size} messages were taken of ${quota} a day`,
+          about: [...admitted],
+          isFinal: true,
+        });
       const tasks = await list<{ title: string }>('/v1/tasks');
       const jobs = tasks.filter(({ title }) => title.startsWith('job-')).map(({ title }) => title);
       const approved = [...decided.values()].filter(Boolean).length;

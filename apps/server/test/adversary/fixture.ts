@@ -6,9 +6,11 @@ import { createIds, createLogger, createSealer, type Random, seededRandom } from
 import { engineSource, streamsTable } from '@stak/streams';
 import { createStore, createTables, type Store } from '@stak/table';
 import { readServerConfig } from '../../src/config/config.ts';
+import { createAmbush } from './ambush.ts';
 import { createHistory, type History } from './history.ts';
 import type { Destination } from './network.ts';
 import { type Answer, type FaultSettings, type Node, openNode, type Request } from './node.ts';
+import { watchStreams } from './stream-watch.ts';
 import { replaceTime, type VirtualTime } from './virtual-time.ts';
 
 // Servers on one store, what is outside of them, and what goes wrong. Everything follows from the seed.
@@ -20,10 +22,14 @@ export type Plan = {
   nodes: number;
   faults: readonly Fault[];
 };
-export const allFaults = ['store', 'streams', 'kills', 'restarts', 'clocks', 'shards'] as const;
+export const allFaults = ['store', 'streams', 'kills', 'freezes', 'restarts', 'clocks', 'shards'] as const;
 type Fault = (typeof allFaults)[number];
 
-export type Violation = { what: string; about: readonly string[] };
+export type Violation = {
+  what: string;
+  about: readonly string[];
+  isFinal?: boolean; // waiting would not change it
+};
 
 /** What users do, several of them at the same time, and what has to hold when everything is quiet. */
 export type Load = {
@@ -40,13 +46,19 @@ export type Fixture = {
   nowMs(): number;
   note(line: string): void;
   destinations: Map<string, Destination>;
-  // As a client does: what got no answer, or was refused for a moment, is sent again with the same key.
+  // As a client does: what got no answer, or was refused for a moment, is sent again with the same key. With a key it
+  // does not wait for long, and a server may still be at it while another one is asked.
   call(method: string, path: string, request?: Partial<Request>): Promise<Answer>;
   // The same, and throws unless it was done.
   make(method: string, path: string, request: Partial<Request>): Promise<Answer['body']>;
   list<T>(path: string): Promise<T[]>; // all pages
+  items(table: string): Promise<Record<string, unknown>[]>; // everything that is stored in it
   nodes(): readonly Node[];
-  deaths(): readonly number[]; // when nodes were killed or stopped
+  // How often a request got no answer so far: it may have been done in part.
+  unanswered(): number;
+  isHealed(): boolean; // nothing fails any more
+  // Whether the node ended or stood still within a time after this one.
+  hasFailed(node: string, afterMs: number, withinMs: number): boolean;
   store: Store; // that does not fail
   engine: Engine;
 };
@@ -71,9 +83,15 @@ const principals: Record<string, Principal> = {
   },
 };
 const attemptsMost = 300;
+const patienceMs = 4_000; // of a client that has a key
+const betweenMishapsMs = 900; // at most
+// Longer than others need to take a silent node for dead, or a moment only.
+const frozenMs = [1_500, 10_000, 13_000];
+const staleMs = 5_000; // what a node did not do before it stood still, it does within this time
+const mostFrozen = 0.5; // of the nodes
 const calmMs = 3_000; // at the start: every server takes a share of the work
 const looksAgainMs = 4_000; // for the first time, then twice as long each time
-const quietWithinMs = 200_000; // the longest wait: retries, leases and what is read every few minutes
+const quietWithinMs = 100_000; // the longest wait: retries, leases and what is read every few minutes
 
 export async function runPlan(
   plan: Plan,
@@ -106,16 +124,24 @@ async function simulate(
   const { note } = history;
   const engine = await createEngine({ path: ':memory:', clock, streamShards: 2 });
   const store = createStore({ client: engine.client, clock });
+  const runs = runsOf(plan.loads);
   const config = {
     ...readServerConfig({ memory: true, demo: false }, { STAK_LAKE: 'off' }),
     dueShards: { webhooks: 2, agents: 2 }, // each is looked at every second
   };
   const faults: FaultSettings = {};
   const destinations = new Map<string, Destination>();
-  const deaths: number[] = [];
+  const failures: { node: string; fromMs: number; untilMs: number }[] = [];
+  const late: Promise<unknown>[] = []; // mishaps that are not over yet
+  const watch = watchStreams();
+  const ambush = createAmbush();
   let opened = 0;
+  let unanswered = 0;
+  let isHealed = false;
   const open = (): Node =>
     openNode({
+      steps: { at: ambush.at, around: watch.around },
+      runs,
       name: `node${opened++}`,
       time,
       random,
@@ -140,29 +166,48 @@ async function simulate(
     alive.push(node);
     await node.begin().catch(() => {});
   };
+  const fail = (node: Node, forMs = 0) => {
+    const fromMs = time.now();
+    failures.push({ node: node.name, fromMs, untilMs: fromMs + forMs });
+  };
   const leave = (node: Node) => {
     alive = alive.filter(one => one !== node);
-    deaths.push(time.now());
+  };
+  const kill = (victim: Node) => {
+    if (alive.length < 2 || !alive.includes(victim)) return;
+    note(`kill ${victim.name}`);
+    leave(victim);
+    fail(victim);
+    victim.kill();
+    late.push(sleep(below(3_000)).then(startNode));
+  };
+  const freeze = (node: Node) => {
+    const frozen = alive.filter(one => one.isFrozen()).length;
+    if (node.isFrozen() || !alive.includes(node) || frozen + 1 > alive.length * mostFrozen) return;
+    const ms = pick(frozenMs);
+    note(`freeze ${node.name} for ${ms} ms`);
+    fail(node, ms);
+    node.freeze(ms);
+    late.push(sleep(ms).then(() => note(`thaw ${node.name}`)));
+  };
+  // At a moment of its own, or at a write that is chosen: those that are rare are met as often as all others.
+  const strike = async (act: (node: Node) => void, name: string): Promise<void> => {
+    if (random() < 0.25) return act(pick(alive));
+    const where = ambush.lay(pick, act);
+    if (where) note(`ambush ${name} ${where}`);
   };
   const mishaps: Record<string, () => Promise<void>> = {
-    ...(has('kills') && {
-      async kill() {
-        if (alive.length < 2) return;
-        const victim = pick(alive);
-        note(`kill ${victim.name}`);
-        leave(victim);
-        victim.kill();
-        await sleep(below(5_000));
-        await startNode();
-      },
-    }),
+    ...(has('kills') && { kill: () => strike(kill, 'kill') }),
+    ...(has('freezes') && { freeze: () => strike(freeze, 'freeze') }),
     ...(has('restarts') && {
       async restart() {
         if (alive.length < 2) return;
         const node = pick(alive);
+        if (node.isFrozen()) return;
         note(`step ${node.name} is restarted`);
         leave(node);
-        await Promise.race([node.stop(), sleep(40_000)]);
+        const isStopped = await Promise.race([node.stop().then(() => true), sleep(40_000)]);
+        if (!isStopped) fail(node);
         node.kill();
         await startNode();
       },
@@ -193,18 +238,28 @@ async function simulate(
     note,
     destinations,
     nodes: () => alive,
-    deaths: () => deaths,
+    unanswered: () => unanswered,
+    isHealed: () => isHealed,
+    hasFailed: (name, afterMs, withinMs) =>
+      failures.some(
+        ({ node, fromMs, untilMs }) =>
+          node === name && afterMs <= untilMs + staleMs && fromMs < afterMs + withinMs,
+      ),
     store,
     engine,
     async call(method, path, request = {}) {
       for (let attempt = 0; attempt < attemptsMost; attempt++) {
         const node = alive.length > 0 ? pick(alive) : undefined;
-        const answer = await node?.request(method, path, { as: 'ann', ...request }).catch(() => undefined);
-        const { key = '' } = request;
+        const { key = '', isRepeatable = key !== '', ...rest } = request;
+        const asked = node
+          ?.request(method, path, { as: 'ann', ...rest, ...(key && { key }) })
+          .catch(() => undefined);
+        const answer = await (isRepeatable ? Promise.race([asked, sleep(patienceMs)]) : asked);
         if (method !== 'GET')
-          note(`request ${node?.name} ${method} ${path} ${key} ${answer?.status ?? 'died'}`);
+          note(`request ${node?.name} ${method} ${path} ${key} ${answer?.status ?? 'unanswered'}`);
         if (answer && !isTransient(answer)) return answer;
-        await sleep(100 + below(900));
+        unanswered += 1;
+        await sleep(50 + below(450));
       }
       throw new Error(`${method} ${path} got no answer`);
     },
@@ -225,6 +280,19 @@ async function simulate(
       }
       return all;
     },
+    async items(TableName) {
+      const all: Record<string, unknown>[] = [];
+      for (
+        let ExclusiveStartKey: Record<string, unknown> | undefined, isFirst = true;
+        isFirst || ExclusiveStartKey;
+        isFirst = false
+      ) {
+        const page = await engine.client.scan({ TableName, ...(ExclusiveStartKey && { ExclusiveStartKey }) });
+        all.push(...(page.Items ?? []));
+        ExclusiveStartKey = page.LastEvaluatedKey;
+      }
+      return all;
+    },
   };
 
   // A server may know the sources and settings of a minute ago. The one that sets them up is gone before that matters.
@@ -233,6 +301,7 @@ async function simulate(
   alive = Array.from({ length: plan.nodes }, open);
   for (const node of alive) await node.begin();
   await sleep(calmMs);
+  ambush.begin();
   if (has('store')) faults.store = true;
   if (has('streams')) faults.streams = true;
   const endMs = time.now() + plan.forMs;
@@ -248,17 +317,20 @@ async function simulate(
   const chaos = (async () => {
     const all = Object.values(mishaps);
     while (all.length > 0 && !isOver()) {
-      await sleep(1_000 + below(6_000));
+      await sleep(100 + below(betweenMishapsMs));
       if (!isOver()) await pick(all)();
     }
+    ambush.lift();
   })();
   await Promise.all([...work, chaos]);
+  await Promise.all(late);
   faults.store = false;
   faults.streams = false;
   note('heal everything');
+  isHealed = true;
 
   const checkAll = async (): Promise<Violation[]> => {
-    const found: Violation[] = [];
+    const found: Violation[] = [...watch.violations()];
     for (const load of loads) found.push(...(await load.check()));
     for (const node of alive)
       if (node.deadLetters() > 0)
@@ -266,13 +338,27 @@ async function simulate(
     return found;
   };
   let violations = await checkAll();
-  for (let waitMs = looksAgainMs; violations.length > 0 && waitMs < quietWithinMs; waitMs *= 2) {
+  const isHopeless = () => violations.some(({ isFinal }) => isFinal);
+  for (
+    let waitMs = looksAgainMs;
+    violations.length > 0 && !isHopeless() && waitMs < quietWithinMs;
+    waitMs *= 2
+  ) {
     await sleep(waitMs);
     violations = await checkAll();
   }
   for (const node of alive) node.kill();
   await engine.close();
-  return { violations, deaths: deaths.length };
+  return { violations, deaths: failures.length };
+}
+
+// A consumer of a service that nobody uses only costs time. What is stored is counted from all of them.
+const usesOf: Record<string, readonly string[]> = { agents: ['tasks'], tasks: ['inbox'] };
+function runsOf(loads: readonly string[]): (name: string) => boolean {
+  if (loads.includes('storage')) return () => true;
+  const used = new Set(loads.flatMap(load => [load, ...(usesOf[load] ?? [])]));
+  const services = ['webhooks', 'inbox', 'tasks', 'agents', 'storage'];
+  return name => services.every(service => !name.startsWith(service) || used.has(service));
 }
 
 const isTransient = ({ status, body }: Answer): boolean =>

@@ -23,12 +23,15 @@ export function createHistory(elapsedMs: () => number): History {
 
 const shownMost = 60;
 // Crashes, faults and what users did say more than calls that went well.
-const isTelling = (line: string) => / (?:kill|start|step|roll|heal|request|send|fault)\b/.test(line);
+const isTelling = (line: string) =>
+  / (?:kill|freeze|thaw|ambush|start|step|roll|heal|request|send|fault)\b/.test(line);
 
 /** The lines that mention one of the names, or tell of a crash: short enough to be read. */
 export function shorten({ lines }: Pick<History, 'lines'>, names: readonly string[]): string[] {
   const mentions = lines.filter(line => names.some(name => line.includes(name)));
   const telling = mentions.filter(isTelling);
   const chosen = new Set((telling.length > 0 ? telling : mentions).slice(-shownMost));
-  return lines.filter(line => chosen.has(line) || / (?:kill|start|roll|heal) /.test(line)).slice(-shownMost);
+  return lines
+    .filter(line => chosen.has(line) || / (?:kill|freeze|thaw|start|roll|heal) /.test(line))
+    .slice(-shownMost);
 }

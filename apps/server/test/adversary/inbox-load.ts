@@ -6,11 +6,11 @@ import type { Fixture, Load, Violation } from './fixture.ts';
 const users = ['u0', 'u1', 'u2', 'u3'];
 const inbox = '/v1/tenants/acme/inboxes/news';
 
-type Send = { id: string; uids: readonly string[] };
+type Send = { id: string; uids: readonly string[]; expiresMs?: number };
 type Shown = { id: string; read: boolean; message: { title: string } };
 
 export async function createInboxLoad(fixture: Fixture): Promise<Load> {
-  const { call, make, list, random, below, pick } = fixture;
+  const { call, make, list, random, below, pick, nowMs } = fixture;
   await make('PUT', inbox, { send: { title: 'News' } });
   for (const uid of users) await make('PUT', `${inbox}/users/${uid}`, {});
   const sends = new Map<string, Send>(); // by title
@@ -22,13 +22,27 @@ export async function createInboxLoad(fixture: Fixture): Promise<Load> {
     const isToAll = random() < 0.3;
     const some = users.filter(() => random() < 0.5);
     const uids = isToAll || some.length === 0 ? users : some;
+    const nowS = Math.ceil(nowMs() / 1000);
+    const expiredat = random() < 0.2 ? nowS + 3 + below(8) : undefined;
+    const send_at = expiredat === undefined && random() < 0.2 ? nowS + 1 + below(6) : undefined;
     const { status, body } = await call('POST', `${inbox}/${isToAll ? 'broadcasts' : 'messages'}`, {
-      send: { message: { title, body: 'text' }, host_system_id: title, ...(!isToAll && { uids }) },
+      send: {
+        message: { title, body: 'text' },
+        host_system_id: title,
+        ...(!isToAll && { uids }),
+        ...(expiredat !== undefined && { expiredat }),
+        ...(send_at !== undefined && { send_at }),
+      },
       key: title,
     });
     // A server that died after it had sent the message leaves it to the next one to say so.
     if (status >= 300 && status !== 409) throw new Error(`${title}: ${status} ${JSON.stringify(body)}`);
-    sends.set(title, { id: body.id ?? '', uids });
+    const isKept = expiredat === undefined && send_at === undefined;
+    sends.set(title, {
+      id: (isKept && body.id) || '', // those that are marked
+      uids,
+      ...(expiredat !== undefined && { expiresMs: expiredat * 1000 }),
+    });
   };
 
   // What one user does, one thing after the other.
@@ -37,7 +51,9 @@ export async function createInboxLoad(fixture: Fixture): Promise<Load> {
     if (mine.length === 0) return;
     const ids = [...new Set([pick(mine).id, pick(mine).id, mine[below(mine.length)]!.id])];
     const as = random() < 0.7 ? 'read' : 'unread';
-    await make('POST', `${inbox}/users/${uid}/${as}`, { send: { ids } });
+    // On two devices at the same time, now and then.
+    const mark = () => make('POST', `${inbox}/users/${uid}/${as}`, { send: { ids } });
+    await Promise.all([mark(), random() < 0.3 ? mark() : undefined]);
     for (const id of ids)
       if (as === 'read') isRead.add(`${uid} ${id}`);
       else isRead.delete(`${uid} ${id}`);
@@ -47,10 +63,14 @@ export async function createInboxLoad(fixture: Fixture): Promise<Load> {
     const found: Violation[] = [];
     const shown = await list<Shown>(`${inbox}/users/${uid}/messages`);
     const titles = shown.map(({ message }) => message.title);
-    for (const [title, { uids }] of sends) {
+    for (const [title, { uids, expiresMs = Infinity }] of sends) {
       const times = titles.filter(one => one === title).length;
-      if (times !== (uids.includes(uid) ? 1 : 0))
-        found.push({ what: `${uid} has ${title} ${times} times`, about: [title, `${uid}"`] });
+      if (times !== (uids.includes(uid) && nowMs() < expiresMs ? 1 : 0))
+        found.push({
+          what: `${uid} has ${title} ${times} times`,
+          about: [title, `${uid}"`],
+          isFinal: times > 1,
+        });
     }
     if (titles.some(title => !sends.has(title)))
       found.push({ what: `${uid} has a message of nobody`, about: [uid] });

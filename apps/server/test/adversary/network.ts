@@ -3,12 +3,13 @@ import type { HeaderPair, Outbound, OutboundRequest, OutboundResult } from '@sta
 
 // Destinations without sockets: functions, which answer after a while, or whose answer is lost.
 
-type Arrival = { url: string; headers: ReadonlyMap<string, string>; body: string };
+type Arrival = { node: string; url: string; headers: ReadonlyMap<string, string>; body: string };
 type Answer = { status: number; body?: string; isLost?: boolean; afterMs?: number };
 export type Destination = (arrival: Arrival) => Answer;
 
 type Clock = { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> };
 type Deps = {
+  node: string; // that sends
   destinations: ReadonlyMap<string, Destination>; // by host
   clock: Clock; // of the node that sends
   random: Random;
@@ -17,13 +18,15 @@ type Deps = {
 
 const mostMs = 30_000; // until a request is given up
 
-export function createNetwork({ destinations, clock, random, note }: Deps): Outbound {
+export function createNetwork({ node, destinations, clock, random, note }: Deps): Outbound {
   async function exchange({ url, headers = [], body }: OutboundRequest): Promise<Answer> {
     await clock.sleep(1 + random() * 30);
     const destination = destinations.get(new URL(url).host);
     if (!destination) return { status: 404 };
-    const answer = destination({ url, headers: named(headers), body: textOf(body) });
-    note(`send ${url} ${named(headers).get('webhook-id') ?? ''} ${answer.isLost ? 'lost' : answer.status}`);
+    const answer = destination({ node, url, headers: named(headers), body: textOf(body) });
+    note(
+      `send ${node} ${url} ${named(headers).get('webhook-id') ?? ''} ${answer.isLost ? 'lost' : answer.status}`,
+    );
     await clock.sleep(answer.afterMs ?? 1 + random() * 30);
     return answer;
   }

@@ -34,13 +34,28 @@ type NodeDeps = {
   destinations: ReadonlyMap<string, Destination>;
   principals: Readonly<Record<string, Principal>>;
   faults: FaultSettings;
+  steps: Steps;
+  runs(name: string): boolean; // whether a consumer or a worker of this name is part of the plan
   note(line: string): void;
 };
+
+/** Sees every write of a node right before and after it is made, and may end or freeze the node there. */
+export type Steps = {
+  at(node: Node, write: Write, when: 'before' | 'after'): void;
+  around<T>(node: Node, write: Write, call: () => Promise<T>): Promise<T>;
+};
+export type Write = { name: string; input: Written };
 
 /** Which kinds of faults happen. Changed to `{}` when a run comes to its end. */
 export type FaultSettings = { store?: boolean; streams?: boolean };
 
-export type Request = { as: string; send?: unknown; key?: string; headers?: Record<string, string> };
+export type Request = {
+  as: string;
+  send?: unknown;
+  key?: string;
+  headers?: Record<string, string>;
+  isRepeatable?: boolean; // may be made by two servers at a time
+};
 // biome-ignore lint/suspicious/noExplicitAny: what a load reads from an answer, it names itself.
 export type Answer = { status: number; body: any; etag: string };
 
@@ -52,6 +67,9 @@ export type Node = {
   // Rejects if the node dies before it has answered.
   request(method: string, path: string, request: Request): Promise<Answer>;
   kill(): void;
+  // Stands still for a while, and goes on as if nothing had happened: what it was about to write, it writes then.
+  freeze(ms: number): void;
+  isFrozen(): boolean;
   stop(): Promise<void>; // as a deployment does
   stepClock(ms: number): void;
   services: ReturnType<typeof composeServices>;
@@ -66,7 +84,8 @@ export function openNode(deps: NodeDeps): Node {
   const { name, time, random, config, database, note } = deps;
   const life = createLife(time);
   const clock = createClock(time, life);
-  const client = crashing(life, slow(clock, random, failing(deps, clock)));
+  const self = (): Node => node;
+  const client = crashing(life, slow(clock, random, failing(deps, clock, life, self)));
   const source = shareReads(crashing(life, slow(clock, random, failingStreams(deps))));
   const log = createLogger({
     clock,
@@ -95,7 +114,7 @@ export function openNode(deps: NodeDeps): Node {
     client,
     announceRevoked: shared.revocations.announce,
     system: { source, ledger, workers: () => [] },
-    outbound: createNetwork({ destinations: deps.destinations, clock, random, note }),
+    outbound: createNetwork({ node: name, destinations: deps.destinations, clock, random, note }),
   });
   const settings = { clock, log };
   const streams = createConsumers({ ...database, client, source } as Database, config, services, {
@@ -115,8 +134,9 @@ export function openNode(deps: NodeDeps): Node {
     idempotency: shared.idempotency,
   });
   let supervisors: ReturnType<typeof superviseWorkers>[] = [];
+  const isRun = (one: { name: string }) => deps.runs(one.name);
 
-  return {
+  const node: Node = {
     name,
     services,
     died: life.died,
@@ -125,7 +145,7 @@ export function openNode(deps: NodeDeps): Node {
     async begin() {
       await presence.begin();
       supervisors = [
-        superviseWorkers([...streams.consumers, ...workersOf(services)], settings),
+        superviseWorkers([...streams.consumers, ...workersOf(services)].filter(isRun), settings),
         superviseWorkers([presence.worker], settings),
       ];
     },
@@ -136,6 +156,8 @@ export function openNode(deps: NodeDeps): Node {
       return Promise.race([answer(app, method, path, request), died]);
     },
     kill: life.end,
+    freeze: life.freeze,
+    isFrozen: life.isFrozen,
     async stop() {
       for (const supervisor of supervisors) await supervisor.stop();
       await presence.leave();
@@ -143,6 +165,7 @@ export function openNode(deps: NodeDeps): Node {
     },
     stepClock: clock.step,
   };
+  return node;
 }
 
 // Keys of tokens are made by threads of Node, and nothing here has a token.
@@ -180,10 +203,26 @@ type Life = {
   isOver(): boolean;
   diedAtMs(): number | undefined;
   end(): void;
+  freeze(ms: number): void;
+  isFrozen(): boolean;
+  // Now, or when the node is not frozen any more, in order, or never if it is dead.
+  run(act: () => void): void;
+  awake(): Promise<void>; // ends in the same way
 };
 
-function createLife(time: Pick<VirtualTime, 'now'>): Life {
+function createLife(time: Pick<VirtualTime, 'now' | 'after'>): Life {
   let diedAtMs: number | undefined;
+  let frozen: (() => void)[] | undefined;
+  const run = (act: () => void): void => {
+    if (diedAtMs !== undefined) return;
+    if (frozen) frozen.push(act);
+    else act();
+  };
+  const thaw = (): void => {
+    const held = frozen ?? [];
+    frozen = undefined;
+    for (const act of held) time.after(0, () => run(act));
+  };
   let setDied = () => {};
   const died = new Promise<void>(resolve => {
     setDied = resolve;
@@ -196,13 +235,28 @@ function createLife(time: Pick<VirtualTime, 'now'>): Life {
       diedAtMs ??= time.now();
       setDied();
     },
+    freeze(ms) {
+      if (frozen || diedAtMs !== undefined) return;
+      frozen = [];
+      time.after(ms, thaw);
+    },
+    isFrozen: () => frozen !== undefined,
+    run,
+    awake: () => new Promise(resolve => run(resolve)),
   };
 }
 
 // As far from the others' as clocks may be. Nobody who is dead wakes.
 function createClock(time: VirtualTime, life: Life): Clock & { step(ms: number): void } {
   let offMs = 0;
-  const after: Clock['after'] = (ms, act) => time.after(ms, () => life.isOver() || act());
+  const after: Clock['after'] = (ms, act) => {
+    let isCancelled = false;
+    const cancel = time.after(ms, () => life.run(() => isCancelled || act()));
+    return () => {
+      isCancelled = true;
+      cancel();
+    };
+  };
   return {
     now: () => time.now() + offMs,
     elapsed: () => time.now(),
@@ -241,8 +295,12 @@ const wrapEach = <T extends object>(
 const crashing = <T extends object>(life: Life, port: T): T =>
   wrapEach(port, call => async (input: never) => {
     if (life.isOver()) return hang();
-    const output = await call(input);
-    return life.isOver() ? hang() : output;
+    await life.awake();
+    try {
+      return await call(input);
+    } finally {
+      await life.awake();
+    }
   });
 
 const slow = <T extends object>(clock: Pick<Clock, 'sleep'>, random: Random, port: T): T =>
@@ -255,8 +313,18 @@ const slow = <T extends object>(clock: Pick<Clock, 'sleep'>, random: Random, por
     }
   });
 
-function failing({ name, random, database, faults, note }: NodeDeps, clock: Clock): DynamoClient {
-  const client = noting(database.client, line => note(`${name} ${line}`));
+function failing(
+  { name, random, database, faults, steps, note }: NodeDeps,
+  clock: Clock,
+  life: Life,
+  node: () => Node,
+): DynamoClient {
+  const client = stepping(
+    noting(database.client, line => note(`${name} ${line}`)),
+    steps,
+    life,
+    node,
+  );
   const adversary = createAdversary(client, {
     ...passingFaults,
     staleIndexes: 0.3,
@@ -276,7 +344,36 @@ function failingStreams({ random, database, faults }: NodeDeps): StreamSource {
   return adversary;
 }
 
-type Written = { TableName?: string; Key?: object; Item?: Record<string, unknown>; TransactItems?: object[] };
+const writes = new Set(['put', 'update', 'delete', 'transactWrite', 'batchWrite']);
+
+// What a node that ends here has asked for is done or not, and what one asks for that freezes here is done late.
+const stepping = (client: DynamoClient, steps: Steps, life: Life, node: () => Node): DynamoClient =>
+  Object.fromEntries(
+    Object.entries(client).map(([name, call]) => [
+      name,
+      isFunction(call) && writes.has(name)
+        ? async (input: never) => {
+            const write = { name, input };
+            steps.at(node(), write, 'before');
+            await life.awake();
+            try {
+              return await steps.around(node(), write, () => call(input) as Promise<unknown>);
+            } finally {
+              steps.at(node(), write, 'after');
+              await life.awake();
+            }
+          }
+        : call,
+    ]),
+  ) as unknown as DynamoClient;
+
+type Written = {
+  TableName?: string;
+  Key?: Record<string, unknown>;
+  Item?: Record<string, unknown>;
+  TransactItems?: object[];
+  ExpressionAttributeNames?: Record<string, string>;
+};
 
 // Every call that reached the store, in the order in which it did.
 const noting = (client: DynamoClient, note: (line: string) => void): DynamoClient =>

@@ -16,7 +16,9 @@ type Task = {
 const path = '/v1/tasks';
 
 export async function createTasksLoad(fixture: Fixture): Promise<Load> {
-  const { call, make, list, random, pick } = fixture;
+  const { call, make, list, random, pick, below, nowMs, unanswered } = fixture;
+  const wrong: Violation[] = [];
+  const reminders = new Map<string, number>(); // when they are due, by title
   const known = new Map<string, { id: string; isSeries: boolean; isDeleted: boolean; completed: number }>(); // by title
   let made = 0;
   const busy = new Set<string>(); // one thing at a time happens to a task: then what has to come of it is known
@@ -25,10 +27,17 @@ export async function createTasksLoad(fixture: Fixture): Promise<Load> {
     const title = `task-${++made}.`;
     const isSeries = random() < 0.3;
     const priority = random() < 0.5 ? pick(['low', 'high']) : undefined;
+    const atMs = !isSeries && random() < 0.4 ? nowMs() + 4_000 + below(8_000) : undefined;
     const { task_id } = await make('POST', path, {
-      send: { title, priority, ...(isSeries && { due_date: '2026-01-01', recurrence: 'FREQ=DAILY' }) },
+      send: {
+        title,
+        priority,
+        ...(atMs !== undefined && { reminder: { at: new Date(atMs).toISOString() } }),
+        ...(isSeries && { due_date: '2026-01-01', recurrence: 'FREQ=DAILY' }),
+      },
       key: title,
     });
+    if (atMs !== undefined) reminders.set(title, atMs);
     known.set(title, { id: task_id, isSeries, isDeleted: false, completed: 0 });
   };
 
@@ -48,7 +57,9 @@ export async function createTasksLoad(fixture: Fixture): Promise<Load> {
     withTask(async (title, { id, isSeries }) => {
       const one = known.get(title)!;
       if (one.completed > 0 && !isSeries) return;
-      await make('PATCH', `${path}/${id}`, { send: { status: 'completed' } });
+      // On two devices at the same time, now and then.
+      const done = () => make('PATCH', `${path}/${id}`, { send: { status: 'completed' } });
+      await Promise.all([done(), random() < 0.4 ? done() : undefined]);
       one.completed += 1;
       if (!isSeries) return;
       const next = (await list<Task>(path)).filter(
@@ -66,6 +77,25 @@ export async function createTasksLoad(fixture: Fixture): Promise<Load> {
       await call('PUT', `${path}/${id}/position`, { send: to });
     });
 
+  // Two people have seen the same version: one of them changes it.
+  const edit = () =>
+    withTask(async (title, { id }) => {
+      const { status, etag } = await call('GET', `${path}/${id}`);
+      if (status !== 200) return;
+      const before = unanswered();
+      const headers = { 'If-Match': etag };
+      const write = (notes: string) =>
+        call('PATCH', `${path}/${id}`, { send: { description: notes }, headers });
+      const answers = await Promise.all([write(`one ${etag}`), write(`other ${etag}`)]);
+      const winners = answers.filter(answer => answer.status === 200);
+      if (winners.length > 1 || (winners.length === 0 && unanswered() === before))
+        wrong.push({
+          what: `${winners.length} of two changed ${title} of one version`,
+          about: [title, id],
+          isFinal: true,
+        });
+    });
+
   const remove = () =>
     withTask(async (title, { id, isSeries }) => {
       if (isSeries) return;
@@ -75,15 +105,43 @@ export async function createTasksLoad(fixture: Fixture): Promise<Load> {
 
   const act = async () => {
     const chance = random();
-    await (chance < 0.4 ? create() : chance < 0.65 ? complete() : chance < 0.9 ? move() : remove());
+    await (chance < 0.35
+      ? create()
+      : chance < 0.55
+        ? complete()
+        : chance < 0.75
+          ? move()
+          : chance < 0.92
+            ? edit()
+            : remove());
   };
+
+  // Each one of a task that is open is in the inbox of its owner once. That of a task that was completed or deleted may be.
+  async function checkReminders(tasks: readonly Task[]): Promise<Violation[]> {
+    const sends = (await fixture.items('stak-inbox')).filter(
+      item => item.audiences !== undefined && item.status !== undefined,
+    );
+    const found: Violation[] = [];
+    for (const [title, atMs] of reminders) {
+      const { id } = known.get(title)!;
+      const times = sends.filter(({ host_system_id }) => String(host_system_id).startsWith(`${id}:`)).length;
+      const isOpen = tasks.some(({ task_id, status }) => task_id === id && status === 'pending');
+      if (times > 1 || (times === 0 && isOpen && atMs < nowMs()))
+        found.push({
+          what: `${title} was reminded of ${times} times`,
+          about: [title, id],
+          isFinal: times > 1,
+        });
+    }
+    return found;
+  }
 
   return {
     name: 'tasks',
     users: [act, act],
     async check() {
-      const found: Violation[] = [];
       const tasks = await list<Task>(path);
+      const found: Violation[] = [...wrong, ...(await checkReminders(tasks))];
       for (const [title, { isSeries, isDeleted, completed }] of known) {
         const times = tasks.filter(task => task.title === title);
         const about = [title, ...times.map(({ task_id }) => task_id)];
@@ -97,7 +155,7 @@ export async function createTasksLoad(fixture: Fixture): Promise<Load> {
             });
           const days = new Set(times.map(({ due_date }) => due_date));
           if (days.size !== times.length)
-            found.push({ what: `the series ${title} has one day twice`, about });
+            found.push({ what: `the series ${title} has one day twice`, about, isFinal: true });
         } else if (times.length !== (isDeleted ? 0 : 1))
           found.push({ what: `${title} is there ${times.length} times`, about });
         else if (times[0] && (times[0].status === 'completed') !== completed > 0)
@@ -126,7 +184,7 @@ export async function createTasksLoad(fixture: Fixture): Promise<Load> {
       }
       const positions = tasks.flatMap(({ position }) => position ?? []);
       if (new Set(positions).size !== positions.length)
-        found.push({ what: 'two tasks have one position', about: ['position'] });
+        found.push({ what: 'two tasks have one position', about: ['position'], isFinal: true });
       return found;
     },
   };

@@ -9,11 +9,11 @@ const ordered = 2;
 const recordedWithinMs = 30_000; // after an attempt has begun, on a store that fails
 const clearlyLaterMs = 3_000; // clocks differ
 
-type Visit = { eventId: string; n: string; atMs: number; status: number | 'lost' };
+type Visit = { node: string; eventId: string; n: string; atMs: number; status: number | 'lost' };
 type Stored = { connectionId: string; state: string; attempts: number };
 
 export async function createWebhooksLoad(fixture: Fixture): Promise<Load> {
-  const { call, make, random, destinations, nowMs, below } = fixture;
+  const { call, make, random, pick, destinations, nowMs, below } = fixture;
   const { sourceId } = await make('POST', '/v1/sources', {
     send: { name: 'S', dedupeHeader: 'x-event-id' },
     key: 'source',
@@ -23,8 +23,8 @@ export async function createWebhooksLoad(fixture: Fixture): Promise<Load> {
   for (let i = 0; i < connections; i++) {
     const seen: Visit[] = [];
     visits.push(seen);
-    destinations.set(`hook${i}.example`, ({ headers, body }) => {
-      const chance = random();
+    destinations.set(`hook${i}.example`, ({ node, headers, body }) => {
+      const chance = fixture.isHealed() ? 0 : random();
       const answer =
         chance < 0.7
           ? { status: 200 }
@@ -35,7 +35,7 @@ export async function createWebhooksLoad(fixture: Fixture): Promise<Load> {
               : { status: 200, afterMs: 500 + below(6_000) };
       const { n } = JSON.parse(body) as { n: string };
       const status = answer.isLost ? 'lost' : answer.status;
-      seen.push({ eventId: headers.get('webhook-id') ?? '', n, atMs: nowMs(), status });
+      seen.push({ node, eventId: headers.get('webhook-id') ?? '', n, atMs: nowMs(), status });
       return answer;
     });
     const made = await make('POST', `/v1/sources/${sourceId}/connections`, {
@@ -50,50 +50,82 @@ export async function createWebhooksLoad(fixture: Fixture): Promise<Load> {
     connectionIds.push(made.connectionId);
   }
 
-  const accepted = new Map<string, { eventId: string; sentMs: number; answeredMs: number }>();
+  type Sent = { eventId: string; sentMs: number; answeredMs: number; replays: number };
+  const accepted = new Map<string, Sent>();
+  const wrong: Violation[] = [];
   let sent = 0;
+  const post = (n: string) =>
+    make('POST', `/in/${sourceId}`, { send: { n }, headers: { 'x-event-id': n }, isRepeatable: true });
+  // Some senders do not wait for the answer before they repeat.
   const send = async () => {
     const n = `event-${++sent}.`;
     const sentMs = nowMs();
-    const { eventId } = await make('POST', `/in/${sourceId}`, { send: { n }, headers: { 'x-event-id': n } });
-    accepted.set(n, { eventId, sentMs, answeredMs: nowMs() });
+    const [{ eventId }, again] = await Promise.all([post(n), random() < 0.15 ? post(n) : undefined]);
+    if (again && again.eventId !== eventId)
+      wrong.push({
+        what: `${n} was accepted as ${eventId} and as ${again.eventId}`,
+        about: [n],
+        isFinal: true,
+      });
+    accepted.set(n, { eventId, sentMs, answeredMs: nowMs(), replays: 0 });
   };
 
-  const hasDiedAfter = (atMs: number): number =>
-    fixture.deaths().filter(deathMs => deathMs >= atMs && deathMs < atMs + recordedWithinMs).length;
+  // Two people deliver an event again at the same time, each once.
+  const replay = async () => {
+    const [n, event] = pick([...accepted]) ?? [];
+    if (!event || event.replays > 0) return;
+    const { status, body } = await call('GET', `/v1/events/${event.eventId}`);
+    if (status !== 200 || body.status !== 'delivered') return;
+    const key = `replay-${n}`;
+    event.replays = 1;
+    const ask = () => make('POST', `/v1/events/${event.eventId}/replay`, { send: {}, key });
+    await Promise.all([ask(), ask()]);
+  };
+
+  // The server that made the request did not live, or was not awake, to write down what came of it.
+  const isUnrecorded = ({ node, atMs }: Visit): boolean => fixture.hasFailed(node, atMs, recordedWithinMs);
 
   function checkVisits(
     i: number,
     of: readonly Visit[],
     eventId: string,
-    deliveries: readonly Stored[],
+    { deliveries, replays }: { deliveries: readonly Stored[]; replays: number },
   ): Violation[] {
     const about = [eventId, ...of.slice(0, 1).map(({ n }) => n)];
     const found: Violation[] = [];
-    const stored = deliveries.find(one => one.connectionId === connectionIds[i]);
-    if (stored?.state !== 'delivered') {
-      found.push({ what: `${eventId} is ${stored?.state} at destination ${i}`, about });
+    const runs = deliveries.filter(one => one.connectionId === connectionIds[i]);
+    const unfinished = runs.find(({ state }) => state !== 'delivered');
+    if (unfinished || runs.length !== 1 + replays) {
+      const what = `${eventId} has ${runs.length} of ${1 + replays} deliveries to destination ${i}, ${unfinished?.state ?? 'done'}`;
+      found.push({ what, about });
       return found;
     }
     // A request is not recorded if its server died before it could.
-    const unrecorded = of.filter(({ atMs }) => hasDiedAfter(atMs) > 0).length;
-    const { attempts } = stored;
+    const unrecorded = of.filter(isUnrecorded).length;
+    const attempts = runs.reduce((sum, one) => sum + one.attempts, 0);
     if (attempts > of.length || attempts < of.length - unrecorded)
       found.push({
         what: `${eventId} has ${attempts} attempts, and destination ${i} saw ${of.length}`,
         about,
       });
-    const first = of.findIndex(({ status }) => status === 200);
-    if (first === -1)
-      found.push({ what: `${eventId} is delivered, and destination ${i} never took it`, about });
-    for (const repeat of first === -1 ? [] : of.slice(first + 1)) {
-      const success = of[first]!;
-      if (hasDiedAfter(success.atMs) === 0)
-        found.push({
-          what: `${eventId} came to destination ${i} again at ${repeat.atMs - success.atMs} ms after it took it`,
-          about,
-        });
-    }
+    // Each delivery ends with the visit that succeeds, unless nobody wrote that down.
+    const taken = of.filter(({ status }) => status === 200);
+    if (taken.length < runs.length)
+      found.push({
+        what: `${eventId} was delivered ${runs.length} times, and destination ${i} took it ${taken.length} times`,
+        about,
+      });
+    const recorded = taken.filter(one => !isUnrecorded(one));
+    const last = of.at(-1);
+    if (
+      recorded.length > runs.length ||
+      (recorded.length === runs.length && last !== undefined && last.status !== 200)
+    )
+      found.push({
+        what: `${eventId} came to destination ${i} again: ${of.map(({ node, atMs, status }) => `${node} at ${atMs - of[0]!.atMs} ms, ${status}`).join('; ')}`,
+        about,
+        isFinal: true,
+      });
     return found;
   }
 
@@ -106,15 +138,19 @@ export async function createWebhooksLoad(fixture: Fixture): Promise<Load> {
     for (const [n, { answeredMs }] of all)
       for (const [later, { sentMs }] of all)
         if (sentMs > answeredMs + clearlyLaterMs && firsts.get(later)! < firsts.get(n)!)
-          found.push({ what: `${later} came before ${n} where order is kept`, about: [n, later] });
+          found.push({
+            what: `${later} came before ${n} where order is kept`,
+            about: [n, later],
+            isFinal: true,
+          });
     return found;
   }
 
   return {
     name: 'webhooks',
-    users: [send, send],
+    users: [send, send, replay],
     async check() {
-      const found: Violation[] = [];
+      const found: Violation[] = [...wrong];
       const listed = await fixture.list<{ eventId: string; status: string }>(
         `/v1/sources/${sourceId}/events`,
       );
@@ -130,11 +166,11 @@ export async function createWebhooksLoad(fixture: Fixture): Promise<Load> {
       for (const { eventId, status } of listed)
         if (status !== 'delivered') found.push({ what: `${eventId} is ${status}`, about: [eventId] });
       if (found.length > 0) return found; // the rest follows from it
-      for (const eventId of ids) {
+      for (const { eventId, replays } of accepted.values()) {
         const { body } = await call('GET', `/v1/events/${eventId}`);
         for (const [i, seen] of visits.entries()) {
           const ofEvent = seen.filter(one => one.eventId === eventId);
-          found.push(...checkVisits(i, ofEvent, eventId, body.deliveries));
+          found.push(...checkVisits(i, ofEvent, eventId, { deliveries: body.deliveries, replays }));
         }
       }
       found.push(...checkOrder());

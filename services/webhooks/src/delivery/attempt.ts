@@ -7,6 +7,7 @@ import {
   isTraced,
   type Logger,
   markWork,
+  type Owners,
   parseUrl,
   type Random,
   type Semaphore,
@@ -50,6 +51,7 @@ export type AttemptDeps = BaseDeps &
     attemptCounts: AttemptCounts;
     breaker: Breaker;
     recording: Semaphore; // for results that are written
+    owners: Pick<Owners, 'aliveUntilMs'>;
     answerWatch: AnswerWatch;
   };
 
@@ -100,6 +102,7 @@ async function attempt(
     return finishDelivery(deps, claimed, failureOf(deps, claimed, connection, made));
   }
   if ((claimed.dueAt ?? 0) - deps.clock.now() < limits.leaseSpareMs) return {}; // too little of the lease is left
+  if (deps.clock.now() >= (deps.owners.aliveUntilMs?.() ?? Infinity)) return {}; // another process may have taken it over
   const { response, ownMs } = await sendWatched(deps, outgoing, run.signal);
   if (!response.ok && unsent.has(response.reason)) return {}; // due again when the lease ends
   run.onAnswer({
