@@ -25,8 +25,14 @@ const channelId = z
   .string()
   .max(200)
   .regex(/^[A-Za-z0-9_][A-Za-z0-9._:@|+=~-]*$/, 'An id of the provider');
-const webhookParams = z.strictObject({ type: z.enum(channelTypes), id: channelId });
-const params = tenantParams.extend({ type: z.enum(channelTypes), channel_id: channelId });
+const webhookParams = z.strictObject({
+  type: z.enum(channelTypes).describe('The type of channel, such as `whatsapp`.'),
+  id: channelId.describe('The id of the channel at its provider.'),
+});
+const params = tenantParams.extend({
+  type: z.enum(channelTypes).describe('The type of channel, such as `whatsapp`.'),
+  channel_id: channelId.describe('The id of the channel at its provider.'),
+});
 const webhookPath = '/v1/channels/{type}/{id}/webhook';
 const credentialsPath = '/v1/tenants/{tenant_id}/channels/{type}/{channel_id}/credentials';
 
@@ -49,7 +55,7 @@ const routes = {
     responses: {
       200: json(
         z.strictObject({
-          challenge: z.string().optional(),
+          challenge: z.string().optional().describe('The text to answer the handshake with.'),
           statusCode: z.int().optional().describe('For a button in Teams, always 200'),
           type: z.string().optional().describe('The type of `value`, for Teams'),
           value: z
@@ -80,7 +86,9 @@ const routes = {
     description: 'Answers the handshake with which WhatsApp checks the address.',
     request: {
       params: webhookParams,
-      query: z.looseObject({ 'hub.challenge': z.string().max(500).optional() }),
+      query: z.looseObject({
+        'hub.challenge': z.string().max(500).optional().describe('The text that WhatsApp expects back.'),
+      }),
     },
     responses: { 200: { description: 'The challenge', content: { 'text/plain': { schema: z.string() } } } },
     problems: ['agents.channel_not_found'],

@@ -44,7 +44,10 @@ export const list = route({
   scope: 'read',
   summary: 'List conversations, newest first',
   description: 'End users get their own; hosts get those of the tenant, or of one user.',
-  request: { params: schema.tenantParams, query: pageQuery().extend({ user_id: schema.userId.optional() }) },
+  request: {
+    params: schema.tenantParams,
+    query: pageQuery().extend({ user_id: schema.userId.optional() }),
+  },
   responses: { 200: json(pageOf(schema.listedConversation)) },
   problems: ['http.cursor_refused', 'agents.user_not_found'],
 });
@@ -140,7 +143,9 @@ export const turns = route({
   description: 'Returns the turns of a conversation, newest first.',
   request: {
     params,
-    query: pageQuery().extend({ order: z.enum(['oldest', 'newest']).default('oldest') }),
+    query: pageQuery().extend({
+      order: z.enum(['oldest', 'newest']).default('oldest').describe('Which turns come first.'),
+    }),
   },
   responses: { 200: json(pageOf(schema.turnShape)) },
   problems: [...found, 'http.cursor_refused'],
@@ -178,7 +183,8 @@ export const send = route({
       'idempotency-key': z
         .string()
         .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 visible ASCII characters')
-        .optional(),
+        .optional()
+        .describe('The same key and body get the same answer, for a day.'),
     }),
     body: json(schema.newMessage),
   },

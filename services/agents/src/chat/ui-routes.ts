@@ -32,10 +32,10 @@ const params = schema.conversationParams;
 // Clients send all messages of the chat, and other fields. The history is stored here; only the last message is read.
 const name = z.string().max(255);
 const uiPart = z.looseObject({
-  type: name,
-  text: z.string().max(limits.importBodyBytes).optional(),
-  state: name.optional(),
-  approval: z.unknown().optional(),
+  type: name.describe('The type of the part, such as `text`.'),
+  text: z.string().max(limits.importBodyBytes).optional().describe('The text of the part.'),
+  state: name.optional().describe('The state of the tool call.'),
+  approval: z.unknown().optional().describe('The decision about the tool call, as the AI SDK writes it.'),
 });
 // What `addToolApprovalResponse` writes into the part of a tool.
 const uiApproval = z.looseObject({
@@ -44,8 +44,8 @@ const uiApproval = z.looseObject({
   reason: z.string().max(limits.approvalReasonChars).optional(),
 });
 const uiMessage = z.looseObject({
-  id: name,
-  role: name,
+  id: name.describe('The id of the message.'),
+  role: name.describe('Who wrote the message, such as `user`.'),
   parts: z
     .array(uiPart)
     .max(limits.uiParts)
@@ -60,7 +60,9 @@ function lastMessages(messages: unknown): unknown {
 }
 
 const uiRequest = z.looseObject({
-  messages: z.preprocess(lastMessages, z.array(uiMessage).min(1)),
+  messages: z
+    .preprocess(lastMessages, z.array(uiMessage).min(1))
+    .describe('The messages of the chat. Only the last is read.'),
   trigger: name
     .optional()
     .describe('`submit-message`, or `regenerate-message` to ask the last question again.'),

@@ -32,7 +32,7 @@ import { skillsOfTenant } from './tables.ts';
 const tags = ['agents'] as string[];
 const common = { tenant: 'path', mcp: false, tags } as const;
 const base = '/v1/tenants/{tenant_id}';
-const skillParams = schema.tenantParams.extend({ name: schema.skillName });
+const skillParams = schema.tenantParams.extend({ name: schema.skillName.describe('The name of the skill.') });
 const onePath = `${base}/custom-skills/{name}` as const;
 
 const routes = {
@@ -84,7 +84,7 @@ const routes = {
     summary: 'List skills',
     description: 'Returns the built-in and custom skills and which of them are enabled.',
     request: { params: schema.tenantParams },
-    responses: { 200: json(z.strictObject({ data: z.array(schema.skillShape) })) },
+    responses: { 200: json(z.strictObject({ data: z.array(schema.skillShape).describe('The skills.') })) },
   }),
   customSkills: route({
     ...common,
@@ -133,7 +133,9 @@ const routes = {
       'A custom skill is an HTTP endpoint of the tenant. It is called by POST with `{skill, arguments, conversation_id, user_id}`, signed as in Standard Webhooks. Enable it by adding its name to `custom_skills` in the settings. With `If-None-Match: *`, an existing skill is not changed.',
     request: {
       params: skillParams,
-      headers: z.object({ 'if-none-match': z.literal('*').optional() }),
+      headers: z.object({
+        'if-none-match': z.literal('*').optional().describe('`*` creates it only if it does not exist.'),
+      }),
       body: json(schema.skillDraft),
     },
     responses: { 200: json(schema.customSkillShape) },

@@ -12,7 +12,9 @@ import { readErasure, showErasure, startErasure } from './inbox-erasure.ts';
 
 const tags = ['inbox'];
 const common = { auth: 'account', tags, tenant: 'path', mcp: false } as const;
-const category = shapes.inboxParams.extend({ category: shapes.categoryKey });
+const category = shapes.inboxParams.extend({
+  category: shapes.categoryKey.describe('The category, a short name of your choice.'),
+});
 const settingsPath = '/v1/tenants/{tenant_id}/inbox-settings';
 const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
 
@@ -160,7 +162,12 @@ const removeCategory = route({
     'Without `messages=delete`, the category must have no messages. With it, the messages are deleted too: they disappear at once and are removed in the background. `readCategoryErasure` returns the progress. Until it is done, nothing can be published in the category.',
   request: {
     params: category,
-    query: z.strictObject({ messages: z.enum(['keep', 'delete']).default('keep') }),
+    query: z.strictObject({
+      messages: z
+        .enum(['keep', 'delete'])
+        .default('keep')
+        .describe('`delete` also redacts the messages that were sent in it.'),
+    }),
   },
   responses: {
     204: empty('The category is deleted'),

@@ -26,7 +26,7 @@ import { openPage, readMessage, tagOf } from './messages.ts';
 const user = shapes.inboxParams.extend({
   uid: z.union([z.literal('me'), shapes.uid]).describe(`${uidHint}, which means the caller`),
 });
-const oneMessage = user.extend({ id: messageId });
+const oneMessage = user.extend({ id: messageId.describe('The id of the message.') });
 const mailboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}';
 const tags = ['inbox'];
 const common = { auth: 'user', tags, tenant: 'path-or-server', mcp: false } as const;

@@ -12,7 +12,7 @@ import { cancelScheduled } from './send-worker.ts';
 
 const tags = ['inbox'];
 const common = { auth: 'account', tags, tenant: 'path', mcp: false } as const;
-const sendParams = shapes.inboxParams.extend({ id: messageId });
+const sendParams = shapes.inboxParams.extend({ id: messageId.describe('The id of the send.') });
 const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
 
 const list = route({
@@ -59,7 +59,12 @@ const listReceipts = route({
   summary: 'List the recipients of a message, and when they read it',
   description:
     'For a message to everyone, lists all members who can see it. With `read`, a page may be shorter than its limit and still have a next one.',
-  request: { params: sendParams, query: pageQuery(limits.pageMessages).extend({ read: shapes.readFilter }) },
+  request: {
+    params: sendParams,
+    query: pageQuery(limits.pageMessages).extend({
+      read: shapes.readFilter.describe('Only receipts of users who have read it, or have not.'),
+    }),
+  },
   responses: { 200: json(pageOf(shapes.receiptShape)) },
   problems: ['inbox.send_not_found'],
 });
@@ -77,7 +82,9 @@ const downloadReceipts = route({
   description: 'Streams who has received and read the message, as CSV or JSON lines.',
   request: {
     params: sendParams,
-    query: z.strictObject({ format: z.enum(receiptFormats).default('ndjson') }),
+    query: z.strictObject({
+      format: z.enum(receiptFormats).default('ndjson').describe('The format of the file.'),
+    }),
   },
   responses: {
     200: {
@@ -116,7 +123,11 @@ const redactByHostId = route({
   stores: 'deletes',
   summary: 'Redact a message by its host_system_id',
   description: 'Removes the content of the message with this `host_system_id` from every inbox.',
-  request: { params: shapes.inboxParams.extend({ host_system_id: shapes.hostSystemId }) },
+  request: {
+    params: shapes.inboxParams.extend({
+      host_system_id: shapes.hostSystemId.describe('Your own id of the message.'),
+    }),
+  },
   responses: { 204: empty('Redacted for all recipients') },
   problems: ['inbox.send_not_found', 'inbox.redactions_busy'],
 });

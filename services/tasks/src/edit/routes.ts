@@ -142,7 +142,9 @@ const subtasks = route({
   summary: 'List the subtasks of a task, in order',
   description: 'Returns the subtasks of a task.',
   request: { params: taskParams },
-  responses: { 200: json(z.strictObject({ data: z.array(wireTask) })) },
+  responses: {
+    200: json(z.strictObject({ data: z.array(wireTask).describe('The subtasks, in the user’s order.') })),
+  },
   problems: ['tasks.task_not_found'],
 });
 

@@ -19,10 +19,17 @@ const own = {
 };
 
 const listQuery = pageQuery(limits.listItemsMost).extend({
-  filter: z.string().max(limits.filterChars).default(''),
-  sort: z.enum(sorts).optional(),
-  order: z.enum(['asc', 'desc']).default('asc'),
-  view: z.enum(['summary', 'full']).default('summary'),
+  filter: z
+    .string()
+    .max(limits.filterChars)
+    .default('')
+    .describe('Terms that tasks must match, such as `status:pending due<2026-12-01`.'),
+  sort: z.enum(sorts).optional().describe('What to sort by.'),
+  order: z.enum(['asc', 'desc']).default('asc').describe('Which end comes first.'),
+  view: z
+    .enum(['summary', 'full'])
+    .default('summary')
+    .describe('Whether to return summaries or whole tasks.'),
 });
 
 const listedPage = pageOf(listedTask);
@@ -62,8 +69,8 @@ const listOfUser = route({
     'For the account that owns the tenant. Takes the same filters as `GET /v1/tasks`; days are in the time zone of the user.',
   request: {
     params: z.strictObject({
-      tenant_id: z.string().max(limits.userIdBytes),
-      user_id: z.string().min(1).max(limits.userIdBytes),
+      tenant_id: z.string().max(limits.userIdBytes).describe('The id of the tenant.'),
+      user_id: z.string().min(1).max(limits.userIdBytes).describe('The id of the user.'),
     }),
     query: listQuery,
   },
@@ -83,7 +90,9 @@ const search = route({
   description:
     'Returns the best matches first. Finds words by their beginning, and tolerates a wrong letter or two swapped ones.',
   request: {
-    query: pageQuery(limits.listItemsMost).extend({ q: z.string().trim().min(1).max(limits.queryChars) }),
+    query: pageQuery(limits.listItemsMost).extend({
+      q: z.string().trim().min(1).max(limits.queryChars).describe('The words to search for.'),
+    }),
   },
   responses: { 200: json(pageOf(foundTask)) },
 });
@@ -111,7 +120,11 @@ const download = route({
   mcp: false,
   summary: 'Export all tasks as a file',
   description: 'Streams all tasks of the caller as JSON or CSV.',
-  request: { query: z.strictObject({ format: z.enum(exportFormats).default('json') }) },
+  request: {
+    query: z.strictObject({
+      format: z.enum(exportFormats).default('json').describe('The format of the file.'),
+    }),
+  },
   responses: {
     200: {
       description: 'A file',

@@ -29,8 +29,18 @@ const changes = route({
     'to get what is new. A token is valid for 30 days. After that the response is 410: start again without a token.',
   request: {
     query: z.strictObject({
-      since: z.string().regex(tokenShape, 'Not a valid token').optional(),
-      limit: z.coerce.number().int().min(1).max(limits.listItemsMost).default(limits.listItemsMost),
+      since: z
+        .string()
+        .regex(tokenShape, 'Not a valid token')
+        .optional()
+        .describe('The `token` of the page before; all tasks if absent.'),
+      limit: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(limits.listItemsMost)
+        .default(limits.listItemsMost)
+        .describe('How many changes the page has at most.'),
     }),
   },
   responses: { 200: json(changesPage) },

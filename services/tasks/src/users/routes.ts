@@ -87,7 +87,14 @@ const showFeed = route({
   mcp: false,
   summary: 'Get the tasks with a due date as a calendar',
   description: 'The address itself is the secret.',
-  request: { params: z.strictObject({ file: z.string().regex(/^[A-Za-z0-9_-]{32}\.ics$/) }) },
+  request: {
+    params: z.strictObject({
+      file: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{32}\.ics$/)
+        .describe('The name of the file, which holds the secret of the feed.'),
+    }),
+  },
   responses: { 200: { description: 'iCalendar', content: { 'text/calendar': { schema: z.string() } } } },
   problems: ['tasks.feed_not_found'],
   limits: { rate: { name: 'tasks-feed', ...limits.feedRate, by: 'path' } },

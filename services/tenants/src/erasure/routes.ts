@@ -79,7 +79,7 @@ const routes = {
     scope: 'read',
     summary: 'Get the progress of an erasure',
     description: 'Returns which steps of an erasure are done.',
-    request: { params: params.extend({ erasure_id: erasureId }) },
+    request: { params: params.extend({ erasure_id: erasureId.describe('The id of the erasure.') }) },
     responses: { 200: json(erasureShape) },
     problems: ['tenants.erasure_not_found'],
   }),

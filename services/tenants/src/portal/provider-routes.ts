@@ -137,7 +137,14 @@ const routes = {
     summary: 'Receive the redirect of the provider of a tenant',
     description: 'Redirects to the portal, signed in, or with the reason of a failure after the `#`.',
     limits: { rate },
-    request: { params, query: z.looseObject({ state: parameter, code: parameter, error: parameter }) },
+    request: {
+      params,
+      query: z.looseObject({
+        state: parameter.describe('The `state` of the request to the provider.'),
+        code: parameter.describe('The code of the provider.'),
+        error: parameter.describe('Why the provider refused.'),
+      }),
+    },
     responses: { 302: empty('To the portal') },
   }),
 };

@@ -50,14 +50,14 @@ export const providerBody = z.strictObject({
 });
 
 export const providerShape = z.strictObject({
-  tenant_id: z.string(),
-  issuer: z.string(),
+  tenant_id: z.string().describe('The id of the tenant.'),
+  issuer: z.string().describe('The address of the OpenID Connect provider.'),
   client_id: z.string().describe('The client id that the provider assigned'),
-  domains: z.array(z.string()),
+  domains: z.array(z.string()).describe('The domains of addresses that may come in.'),
   creates_users: z.boolean().describe('Whether people who are not users yet become members'),
   matches_addresses: z.boolean().describe('Whether a verified address matches the user who has it'),
   redirect_uri: z.string().describe('The redirect URI to register with the provider'),
-  updated_at: z.string(),
+  updated_at: z.string().describe('When it was last changed.'),
 });
 nameSchemas({ PortalProvider: providerShape });
 

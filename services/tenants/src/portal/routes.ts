@@ -22,13 +22,18 @@ const perAddress = (name: string, limit: number) =>
   ({ name, limit, windowMs: 60_000, by: 'address' }) as const;
 
 const sessionShape = z.strictObject({
-  access_token: z.string(),
-  token_type: z.literal('Bearer'),
-  expires_at: z.iso.datetime(),
+  access_token: z
+    .string()
+    .describe('The token for `Authorization: Bearer …`. It expires after `expires_in` seconds.'),
+  token_type: z.literal('Bearer').describe('Always `Bearer`.'),
+  expires_at: z.iso.datetime().describe('When the token expires.'),
 });
 const secret = z.string().min(1).max(200);
 const proofShape = z.union([
-  z.strictObject({ attempt: secret, code: z.string().min(1).max(20).describe('The code from the mail') }),
+  z.strictObject({
+    attempt: secret.describe('The id of the attempt to sign in.'),
+    code: z.string().min(1).max(20).describe('The code from the mail'),
+  }),
   z.strictObject({ token: secret.describe('The token from the link in the mail') }),
 ]);
 
@@ -65,7 +70,7 @@ const routes = {
       202: json(
         z.strictObject({
           attempt: z.string().describe('Send it together with the code'),
-          expires_at: z.iso.datetime(),
+          expires_at: z.iso.datetime().describe('When the code expires.'),
         }),
         'What goes with the code',
       ),
@@ -168,19 +173,24 @@ const routes = {
       200: json(
         z.strictObject({
           portal: portalShape.describe('The appearance of the portal'),
-          user_id: z.string(),
+          user_id: z.string().describe('The id of the user.'),
           user: z
             .strictObject({
-              display_name: z.string(),
-              email: z.string().optional(),
+              display_name: z.string().describe('The name that people see.'),
+              email: z.string().optional().describe('The e-mail address.'),
               role,
-              version: z.int(),
+              version: z.int().describe('Grows with every change; the ETag is made from it.'),
             })
             .nullable()
             .describe('Null for a uid that is not a user of the tenant'),
-          scope: z.string(),
+          scope: z.string().describe('What the token may do.'),
           inboxes: z
-            .array(z.strictObject({ inbox_key: z.string(), title: z.string() }))
+            .array(
+              z.strictObject({
+                inbox_key: z.string().describe('The key of the inbox.'),
+                title: z.string().describe('The title of the inbox.'),
+              }),
+            )
             .describe('The inboxes of the tenant'),
         }),
       ),
@@ -201,8 +211,18 @@ const routes = {
     mcp: false,
     summary: 'Change your own name',
     description: 'Changes the name of the user of the token.',
-    request: { params, body: json(z.strictObject({ display_name: displayText })) },
-    responses: { 200: json(z.strictObject({ display_name: z.string(), version: z.int() })) },
+    request: {
+      params,
+      body: json(z.strictObject({ display_name: displayText.describe('The name that people see.') })),
+    },
+    responses: {
+      200: json(
+        z.strictObject({
+          display_name: z.string().describe('The name that people see.'),
+          version: z.int().describe('Grows with every change; the ETag is made from it.'),
+        }),
+      ),
+    },
     problems: ['tenants.user_not_found'],
   }),
 };

@@ -74,7 +74,7 @@ const routes = {
     scope: 'write',
     summary: 'Revoke an invitation',
     description: 'Makes the link of an invitation useless.',
-    request: { params: params.extend({ invitation_id: invitationId }) },
+    request: { params: params.extend({ invitation_id: invitationId.describe('The id of the invitation.') }) },
     responses: { 204: empty() },
     problems: ['tenants.invitation_not_found'],
   }),

@@ -44,7 +44,13 @@ const onePath = `${listPath}/{user_id}` as const;
 const uniqueness = ['tenants.email_taken', 'tenants.identity_taken', 'tenants.properties_refused'];
 
 const usersQuery = pageQuery()
-  .extend({ email: email.optional(), channel: channelType.optional(), identity: channelId.optional() })
+  .extend({
+    email: email.optional().describe('Only the user with this e-mail address.'),
+    channel: channelType
+      .optional()
+      .describe('Only users who are known on this channel; goes with `identity`.'),
+    identity: channelId.optional().describe('The id of the user on the channel.'),
+  })
   .refine(({ channel, identity }) => (channel === undefined) === (identity === undefined), {
     message: 'A channel and the identity there belong together',
     path: ['identity'],

@@ -30,8 +30,8 @@ import { requestOf, testConnection, tryRules } from './test-run.ts';
 
 const tags = ['webhooks'];
 const common = { auth: 'account', tenant: 'none', mcp: false, tags } as const;
-const ofSource = z.strictObject({ sourceId: idSchema });
-const params = z.strictObject({ connectionId: idSchema });
+const ofSource = z.strictObject({ sourceId: idSchema.describe('The id of the source.') });
+const params = z.strictObject({ connectionId: idSchema.describe('The id of the connection.') });
 const problems = ['webhooks.connection_not_found'];
 
 const routes = {

@@ -30,11 +30,13 @@ import type { Tail } from './tail.ts';
 
 const tags = ['webhooks'];
 const common = { auth: 'account', tenant: 'none', mcp: false, tags } as const;
-const ofSource = z.strictObject({ sourceId: idSchema });
-const params = z.strictObject({ eventId: idSchema });
+const ofSource = z.strictObject({ sourceId: idSchema.describe('The id of the source.') });
+const params = z.strictObject({ eventId: idSchema.describe('The id of the event.') });
 const problems = ['webhooks.event_not_found'];
-const ofJob = z.strictObject({ jobId: idSchema });
-const deliveriesSchema = z.strictObject({ deliveries: z.int() });
+const ofJob = z.strictObject({ jobId: idSchema.describe('The id of the job.') });
+const deliveriesSchema = z.strictObject({
+  deliveries: z.int().describe('How many deliveries are tried again.'),
+});
 nameSchemas({ DeliveryCount: deliveriesSchema });
 
 const routes = {
@@ -85,7 +87,9 @@ const routes = {
       'Server-sent events. `Last-Event-ID` resumes after a broken connection without missing an event.',
     request: {
       params: ofSource,
-      query: z.strictObject({ payload: z.enum(['true', 'false']).optional() }),
+      query: z.strictObject({
+        payload: z.enum(['true', 'false']).optional().describe('Whether the events carry their bodies.'),
+      }),
     },
     responses: { 200: { description: 'Events', content: { 'text/event-stream': { schema: z.string() } } } },
     problems: ['webhooks.source_not_found'],

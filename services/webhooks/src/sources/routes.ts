@@ -20,7 +20,7 @@ import type { Sources } from './sources.ts';
 
 const tags = ['webhooks'];
 const common = { auth: 'account', tenant: 'none', mcp: false, tags } as const;
-const params = z.strictObject({ sourceId: idSchema });
+const params = z.strictObject({ sourceId: idSchema.describe('The id of the source.') });
 const problems = ['webhooks.source_not_found'];
 
 const routes = {
