@@ -59,6 +59,7 @@ export {
   type Reach,
   type RouteSpec,
   raw,
+  readOnly,
   route,
   withProblems,
 } from './routes/route.ts';

@@ -7,6 +7,7 @@ import {
   pageOf,
   pageQuery,
   raw,
+  readOnly,
   route,
 } from '@stak/http';
 import { manageScope } from '@stak/tenants';
@@ -72,14 +73,11 @@ const routes = {
     problems: ['agents.conversation_busy'],
   }),
   greet: route({
+    ...readOnly,
     auth: 'public',
     tags,
-    method: 'get',
     path: webhookPath,
     operationId: 'agents.verifyWebhook',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'none',
     mcp: false,
     summary: 'Answer the handshake of WhatsApp',
@@ -95,12 +93,9 @@ const routes = {
   }),
   list: route({
     ...managed,
-    method: 'get',
+    ...readOnly,
     path: '/v1/tenants/{tenant_id}/channel-credentials',
     operationId: 'agents.listChannelCredentials',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'List the channels that have credentials',
     description: 'Returns which channels have credentials. The credentials are never shown.',

@@ -1,4 +1,4 @@
-import { empty, json, pageOf, pageQuery, raw, route } from '@stak/http';
+import { empty, json, pageOf, pageQuery, raw, readOnly, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from '../limits.ts';
 import * as schema from '../schema.ts';
@@ -34,12 +34,9 @@ export const create = route({
 });
 export const list = route({
   ...user,
-  method: 'get',
+  ...readOnly,
   path: `${base}/conversations`,
   operationId: 'agents.listConversations',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   scope: 'read',
   summary: 'List conversations, newest first',
@@ -53,12 +50,9 @@ export const list = route({
 });
 export const get = route({
   ...user,
-  method: 'get',
+  ...readOnly,
   path: one,
   operationId: 'agents.getConversation',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   scope: 'read',
   summary: 'Get a conversation and its newest turns',
@@ -131,12 +125,9 @@ export const cancel = route({
 });
 export const turns = route({
   ...user,
-  method: 'get',
+  ...readOnly,
   path: `${one}/messages`,
   operationId: 'agents.listMessages',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   scope: 'read',
   summary: 'List the turns of a conversation',
@@ -206,12 +197,9 @@ export const send = route({
 });
 export const answer = route({
   ...user,
-  method: 'get',
+  ...readOnly,
   path: `${one}/messages/{message_id}`,
   operationId: 'agents.getReply',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   scope: 'read',
   summary: 'Get the answer to a message, or wait for it',
   description: 'With `Accept: text/event-stream`, a stream of events. `Last-Event-ID` resumes it.',

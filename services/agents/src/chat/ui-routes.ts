@@ -1,4 +1,4 @@
-import { type EventSink, empty, endpoint, json, type PrincipalOf, route, sse } from '@stak/http';
+import { type EventSink, empty, endpoint, json, type PrincipalOf, readOnly, route, sse } from '@stak/http';
 import { z } from 'zod';
 import { type Decider, decide, deciderOf } from '../approvals/decisions.ts';
 import { findConversation } from '../conversations/external-writes.ts';
@@ -111,12 +111,9 @@ const routes = {
   }),
   resume: route({
     ...user,
-    method: 'get',
+    ...readOnly,
     path: `${one}/stream`,
     operationId: 'agents.resumeUiStream',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Resume the stream of an answer in progress',
     description: 'Starts from the beginning, as `useChat` expects. Returns 204 if no answer is in progress.',
@@ -127,12 +124,9 @@ const routes = {
   // The default URL of the AI SDK: below the one that messages are sent to.
   resumeByDefault: route({
     ...user,
-    method: 'get',
+    ...readOnly,
     path: `${one}/ui/{chat_id}/stream`,
     operationId: 'agents.resumeUiChat',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Resume the stream, at the address that the AI SDK uses by default',
     description: 'The same as `…/stream`, under the URL that messages are sent to.',

@@ -1,4 +1,4 @@
-import { endpoint, json, nameSchemas, route } from '@stak/http';
+import { endpoint, json, nameSchemas, readOnly, route } from '@stak/http';
 import { tableErrors } from '@stak/table';
 import { z } from 'zod';
 import type { Base, ModelDeps } from '../deps.ts';
@@ -45,14 +45,11 @@ nameSchemas({ Model: modelShape });
 
 const routes = {
   list: route({
+    ...readOnly,
     auth: 'account',
     tags,
-    method: 'get',
     path: '/v1/models',
     operationId: 'agents.listModels',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'none',
     mcp: 'reads',
     scope: 'read',

@@ -1,4 +1,14 @@
-import { bindCursors, type CursorCodec, empty, json, pageOf, pageQuery, route, textStream } from '@stak/http';
+import {
+  bindCursors,
+  type CursorCodec,
+  empty,
+  json,
+  pageOf,
+  pageQuery,
+  readOnly,
+  route,
+  textStream,
+} from '@stak/http';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { inInbox } from '../deps.ts';
@@ -17,13 +27,10 @@ const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
 
 const list = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/sends`,
   scope: 'read',
   operationId: 'inbox.listSends',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'List sends, with how many were delivered and read',
   description: 'Returns what was sent to the inbox, newest first.',
   request: { params: shapes.inboxParams, query: pageQuery() },
@@ -32,13 +39,10 @@ const list = route({
 
 const read = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/sends/{id}`,
   scope: 'read',
   operationId: 'inbox.readSend',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'Get a send and its progress',
   description: 'Returns a send with the number of recipients, deliveries and reads.',
   request: { params: sendParams },
@@ -48,13 +52,10 @@ const read = route({
 
 const listReceipts = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/sends/{id}/receipts`,
   scope: 'read',
   operationId: 'inbox.listReceipts',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'List the recipients of a message, and when they read it',
   description:
@@ -134,13 +135,10 @@ const redactByHostId = route({
 
 const listScheduled = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/scheduled`,
   scope: 'read',
   operationId: 'inbox.listScheduled',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'List scheduled sends',
   description: 'Returns the messages that are still to be sent.',
   request: { params: shapes.inboxParams, query: pageQuery() },

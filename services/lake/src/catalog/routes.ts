@@ -1,7 +1,16 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { type AnyEndpoint, endpoint, json, nameSchemas, type Principal, raw, route } from '@stak/http';
+import {
+  type AnyEndpoint,
+  endpoint,
+  json,
+  nameSchemas,
+  type Principal,
+  raw,
+  readOnly,
+  route,
+} from '@stak/http';
 import { z } from 'zod';
 import { lakeErrors } from '../errors.ts';
 import type { Metadata } from '../iceberg/metadata.ts';
@@ -59,12 +68,10 @@ nameSchemas({ IcebergIdentifier: identifier, ...answers });
 const routes = {
   config: route({
     ...read,
+    ...readOnly,
     tags,
     path: `${base}/config`,
     operationId: 'lake.icebergConfig',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'Get the settings for Iceberg clients',
     description: 'The first request of an Iceberg REST catalog client. There is one warehouse.',
     request: {
@@ -76,12 +83,10 @@ const routes = {
   }),
   namespaces: route({
     ...read,
+    ...readOnly,
     tags,
     path: `${base}/namespaces`,
     operationId: 'lake.icebergNamespaces',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'List the namespaces of your Iceberg catalog',
     description: 'Returns the namespaces of the Iceberg catalog.',
     request: {
@@ -93,12 +98,10 @@ const routes = {
   }),
   namespace: route({
     ...read,
+    ...readOnly,
     tags,
     path: `${base}/namespaces/{namespace}`,
     operationId: 'lake.icebergNamespace',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'Get a namespace of your Iceberg catalog',
     description: 'Returns a namespace of the Iceberg catalog.',
     request: { params: z.strictObject(namespace) },
@@ -109,12 +112,10 @@ const routes = {
   }),
   tables: route({
     ...read,
+    ...readOnly,
     tags,
     path: `${base}/namespaces/{namespace}/tables`,
     operationId: 'lake.icebergTables',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'List the tables of a namespace',
     description: 'Returns the tables of a namespace of the Iceberg catalog.',
     request: { params: z.strictObject(namespace), query: z.strictObject(pages) },
@@ -148,13 +149,10 @@ const routes = {
     limits: { rate: { name: 'lake', limit: limits.requestsPerMinute, windowMs: 60_000 } },
   }),
   file: route({
-    method: 'get',
+    ...readOnly,
     auth: 'provider',
     path: '/v1/lake/iceberg/files/{bucket}/{table}/{kind}/{file}',
     operationId: 'lake.icebergFile',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'none',
     mcp: false,
     tags,

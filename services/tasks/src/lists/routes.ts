@@ -1,4 +1,4 @@
-import { endpoint, json, nameSchemas, pageOf, pageQuery, route, textStream } from '@stak/http';
+import { endpoint, json, nameSchemas, pageOf, pageQuery, readOnly, route, textStream } from '@stak/http';
 import { z } from 'zod';
 import { cursorsFor, type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -37,11 +37,9 @@ nameSchemas({ TaskPage: listedPage });
 
 const list = route({
   ...own,
+  ...readOnly,
   path: '/v1/tasks',
   operationId: 'tasks.list',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'List tasks',
   description:
@@ -53,15 +51,12 @@ const list = route({
 });
 
 const listOfUser = route({
-  method: 'get',
+  ...readOnly,
   path: '/v1/tenants/{tenant_id}/users/{user_id}/tasks',
   auth: 'account',
   scope: 'read',
   tags: ['tasks'],
   operationId: 'tasks.listOfUser',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   tenant: 'path',
   mcp: 'reads',
   summary: "List the tasks of a tenant's user",
@@ -80,11 +75,9 @@ const listOfUser = route({
 
 const search = route({
   ...own,
+  ...readOnly,
   path: '/v1/tasks/search',
   operationId: 'tasks.search',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'Search titles, descriptions, categories and labels',
   description:
@@ -99,11 +92,9 @@ const search = route({
 
 const count = route({
   ...own,
+  ...readOnly,
   path: '/v1/tasks/counts',
   operationId: 'tasks.counts',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'Count tasks by status, priority and category',
   description: 'Returns exact counts of the caller’s tasks.',

@@ -1,4 +1,4 @@
-import { json, route, sse } from '@stak/http';
+import { json, readOnly, route, sse } from '@stak/http';
 import { z } from 'zod';
 import { type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -18,11 +18,9 @@ const reading = {
 
 const changes = route({
   ...reading,
+  ...readOnly,
   path: '/v1/tasks/changes',
   operationId: 'tasks.changes',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'List the changes since a token',
   description:
     'Without a token, lists all tasks. Repeat the request with the returned token while `has_more` is true, and later ' +
@@ -49,11 +47,9 @@ const changes = route({
 
 const events = route({
   ...reading,
+  ...readOnly,
   path: '/v1/tasks/events',
   operationId: 'tasks.events',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'Stream changes',
   description:
     'Server-sent events: `open` first, after which no change is missed; `changed` with the task; `deleted` with its id; and `resync` for a client that was away too long.',

@@ -1,4 +1,4 @@
-import { empty, endpoint, etagOf, expectedVersion, json, route } from '@stak/http';
+import { empty, endpoint, etagOf, expectedVersion, json, readOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -13,13 +13,10 @@ const writing = { scope: 'write', endUserScope: 'tasks:write' } as const;
 
 const me = route({
   ...own,
-  method: 'get',
   path: '/v1/tasks/me',
   ...reading,
+  ...readOnly,
   operationId: 'tasks.me',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: "Get the caller's profile",
   description: 'Holds the time zone, and how many days completed tasks are kept.',
   responses: { 200: json(profile) },
@@ -75,14 +72,11 @@ const deleteFeed = route({
 });
 
 const showFeed = route({
-  method: 'get',
+  ...readOnly,
   path: '/v1/tasks/feeds/{file}',
   auth: 'public',
   tags: ['tasks'],
   operationId: 'tasks.feed',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   tenant: 'handler',
   mcp: false,
   summary: 'Get the tasks with a due date as a calendar',

@@ -1,4 +1,4 @@
-import { endpoint, json, route } from '@stak/http';
+import { endpoint, json, readOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { enteredTenant } from '../access/gate.ts';
 import type { Service } from '../deps.ts';
@@ -69,12 +69,9 @@ const routes = {
   }),
   getErasure: route({
     ...account,
-    method: 'get',
+    ...readOnly,
     path: `${onePath}/erasures/{erasure_id}`,
     operationId: 'tenants.getErasure',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'handler',
     scope: 'read',
     summary: 'Get the progress of an erasure',

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, recordLine, route, withProblems } from '@stak/http';
+import { empty, endpoint, json, readOnly, recordLine, route, withProblems } from '@stak/http';
 import { z } from 'zod';
 import { manageScope, refuseFields } from '../access/admins.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
@@ -37,12 +37,9 @@ const parameter = z.string().max(limits.callbackChars).optional();
 const routes = {
   read: route({
     ...managed,
-    method: 'get',
+    ...readOnly,
     path: settingsPath,
     operationId: 'tenants.getPortalProvider',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get the identity provider of the portal',
     description: 'The client secret is never returned.',

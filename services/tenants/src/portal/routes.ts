@@ -1,4 +1,4 @@
-import { empty, endpoint, json, nameSchemas, recordLine, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, readOnly, recordLine, route } from '@stak/http';
 import { failedCondition, write } from '@stak/table';
 import { z } from 'zod';
 import { enteredTenant } from '../access/gate.ts';
@@ -42,12 +42,9 @@ nameSchemas({ PortalSession: sessionShape });
 const routes = {
   portal: route({
     ...open,
-    method: 'get',
+    ...readOnly,
     path: base,
     operationId: 'tenants.getPortal',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'Get the appearance of a portal',
     description: 'For tenants whose users can sign in by themselves. Other tenants return 404.',
     request: { params },
@@ -154,16 +151,13 @@ const routes = {
     problems: ['tenants.origin_refused'],
   }),
   me: route({
+    ...readOnly,
     auth: 'endUser',
     endUserScope: 'any',
     scope: 'read',
     tags,
-    method: 'get',
     path: `${base}/me`,
     operationId: 'tenants.getPortalUser',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'path',
     mcp: false,
     summary: 'Get the signed-in user and what they can do in the portal',

@@ -10,6 +10,7 @@ import {
   type Principal,
   pageOf,
   pageQuery,
+  readOnly,
   route,
 } from '@stak/http';
 import { z } from 'zod';
@@ -79,12 +80,9 @@ const routes = {
   }),
   list: route({
     ...managed,
-    method: 'get',
+    ...readOnly,
     path: listPath,
     operationId: 'tenants.listUsers',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List users, or find one',
@@ -95,14 +93,11 @@ const routes = {
   }),
   get: route({
     ...account,
+    ...readOnly,
     auth: 'user',
     endUserScope: 'profile:read',
-    method: 'get',
     path: onePath,
     operationId: 'tenants.getUser',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'path',
     scope: 'read',
     summary: 'Get a user',

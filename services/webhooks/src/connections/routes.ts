@@ -1,4 +1,4 @@
-import { empty, etagOf, expectedVersion, json, pageOf, route } from '@stak/http';
+import { empty, etagOf, expectedVersion, json, pageOf, readOnly, route } from '@stak/http';
 import type { Ids } from '@stak/kit';
 import type { Store } from '@stak/table';
 import { z } from 'zod';
@@ -54,12 +54,9 @@ const routes = {
   }),
   list: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/sources/{sourceId}/connections',
     operationId: 'webhooks.listConnections',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List the connections of a source',
@@ -70,12 +67,9 @@ const routes = {
   }),
   read: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/connections/{connectionId}',
     operationId: 'webhooks.readConnection',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get a connection',
     description: 'Returns a connection.',

@@ -1,4 +1,4 @@
-import { bindCursors, type CursorCodec, json, nameSchemas, pageOf, route, sse } from '@stak/http';
+import { bindCursors, type CursorCodec, json, nameSchemas, pageOf, readOnly, route, sse } from '@stak/http';
 import type { Attributes } from '@stak/table';
 import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
@@ -42,12 +42,9 @@ nameSchemas({ DeliveryCount: deliveriesSchema });
 const routes = {
   list: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/sources/{sourceId}/events',
     operationId: 'webhooks.listEvents',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List the events of a source, newest first',
@@ -58,12 +55,9 @@ const routes = {
   }),
   listAll: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/events',
     operationId: 'webhooks.listAllEvents',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List the events of several sources together, newest first',
@@ -75,12 +69,9 @@ const routes = {
   }),
   tail: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/sources/{sourceId}/tail',
     operationId: 'webhooks.tailEvents',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Follow the events of a source as they arrive',
     description:
@@ -96,12 +87,9 @@ const routes = {
   }),
   read: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/events/{eventId}',
     operationId: 'webhooks.readEvent',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'Get an event with its deliveries and attempts',
@@ -112,12 +100,9 @@ const routes = {
   }),
   body: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/events/{eventId}/body',
     operationId: 'webhooks.readBody',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'Get the body of an event, byte for byte',
@@ -176,12 +161,9 @@ const routes = {
   }),
   listJobs: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/webhook-jobs',
     operationId: 'webhooks.listJobs',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'List your replay and cancellation jobs',
     description: 'Returns the jobs of a source, newest first.',
@@ -189,12 +171,9 @@ const routes = {
   }),
   readJob: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/webhook-jobs/{jobId}',
     operationId: 'webhooks.readJob',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get the progress of a job',
     description: 'Returns the state of a job and how many events it has handled.',

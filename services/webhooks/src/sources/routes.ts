@@ -1,4 +1,4 @@
-import { empty, etagOf, expectedVersion, httpErrors, json, pageOf, route } from '@stak/http';
+import { empty, etagOf, expectedVersion, httpErrors, json, pageOf, readOnly, route } from '@stak/http';
 import type { Store } from '@stak/table';
 import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
@@ -44,12 +44,9 @@ const routes = {
   }),
   list: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/sources',
     operationId: 'webhooks.listSources',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List your sources',
@@ -58,12 +55,9 @@ const routes = {
   }),
   read: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/sources/{sourceId}',
     operationId: 'webhooks.readSource',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get a source',
     description: 'Returns a source. Its signing secret is never shown.',

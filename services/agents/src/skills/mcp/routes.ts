@@ -8,6 +8,7 @@ import {
   type PageRequest,
   pageOf,
   pageQuery,
+  readOnly,
   route,
 } from '@stak/http';
 import type { Service, SkillDeps } from '../../deps.ts';
@@ -33,12 +34,9 @@ const found = ['agents.mcp_server_not_found'];
 const routes = {
   list: route({
     ...own,
-    method: 'get',
+    ...readOnly,
     path: base,
     operationId: 'agents.listMcpServers',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'List the MCP servers of a tenant',
     description: 'Returns the MCP servers and the tools that each of them has.',
@@ -47,12 +45,9 @@ const routes = {
   }),
   get: route({
     ...own,
-    method: 'get',
+    ...readOnly,
     path: onePath,
     operationId: 'agents.getMcpServer',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get an MCP server and its tools',
     description: 'Returns how the MCP server is registered, and which tools it has.',
