@@ -1,8 +1,9 @@
-import { Button, Card, Group, Radio, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Radio, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
+import { Section } from '../../components/display/section.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
@@ -142,55 +143,50 @@ export function ConnectedApps() {
     return member?.name ?? member?.email ?? userId;
   };
   return (
-    <Card withBorder component="section" aria-label="Connected apps">
-      <Stack>
-        <Title order={3} size="h4">
-          Connected apps
-        </Title>
-        <Text size="sm">Assistants that were given access by MCP, without an API key.</Text>
-        <Loaded query={apps}>
-          {rows => (
-            <DataTable
-              label="Connected apps"
-              rows={rows}
-              keyOf={row => row.sessionId}
-              empty="No app is connected."
-              columns={[
-                { label: 'App', show: row => row.name },
-                { label: 'Answered at', show: row => row.redirectHost },
-                { label: 'May', show: row => scopeTexts[row.scope] },
-                { label: 'Connected by', show: row => nameOf(row.userId) },
-                { label: 'Connected', show: row => formatTime(row.createdAt) },
-                { label: 'Last used', show: row => formatAgo(row.lastUsedAt) },
-                {
-                  label: '',
-                  show: row => (
-                    <Group justify="end">
-                      <Confirm
-                        title={`Disconnect ${row.name}?`}
-                        text="It loses access immediately. To connect again, it has to ask again."
-                        button="Disconnect"
-                        onConfirm={() => end.mutate(row)}
-                      >
-                        {ask => (
-                          <Button
-                            size="compact-sm"
-                            variant="default"
-                            aria-label={`Disconnect ${row.name}`}
-                            onClick={ask}
-                          >
-                            Disconnect
-                          </Button>
-                        )}
-                      </Confirm>
-                    </Group>
-                  ),
-                },
-              ]}
-            />
-          )}
-        </Loaded>
-      </Stack>
-    </Card>
+    <Section title="Connected apps">
+      <Text size="sm">Assistants that were given access by MCP, without an API key.</Text>
+      <Loaded query={apps}>
+        {rows => (
+          <DataTable
+            label="Connected apps"
+            rows={rows}
+            keyOf={row => row.sessionId}
+            empty="No app is connected."
+            columns={[
+              { label: 'App', show: row => row.name },
+              { label: 'Answered at', show: row => row.redirectHost },
+              { label: 'May', show: row => scopeTexts[row.scope] },
+              { label: 'Connected by', show: row => nameOf(row.userId) },
+              { label: 'Connected', show: row => formatTime(row.createdAt) },
+              { label: 'Last used', show: row => formatAgo(row.lastUsedAt) },
+              {
+                label: '',
+                show: row => (
+                  <Group justify="end">
+                    <Confirm
+                      title={`Disconnect ${row.name}?`}
+                      text="It loses access immediately. To connect again, it has to ask again."
+                      button="Disconnect"
+                      onConfirm={() => end.mutate(row)}
+                    >
+                      {ask => (
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          aria-label={`Disconnect ${row.name}`}
+                          onClick={ask}
+                        >
+                          Disconnect
+                        </Button>
+                      )}
+                    </Confirm>
+                  </Group>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
   );
 }

@@ -1,9 +1,10 @@
-import { Badge, Button, Card, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Badge, Button, Card, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
 import { More } from '../../components/display/pages.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
@@ -77,9 +78,7 @@ export function Members() {
 function Seats({ name, members, seats }: Organisation) {
   return (
     <Group justify="space-between">
-      <Title order={3} size="h4" className="stak-break">
-        {name}
-      </Title>
+      <Heading className="stak-break">{name}</Heading>
       <Text size="sm" c="dimmed">
         {seats === null
           ? counted(members, 'member')
@@ -144,9 +143,7 @@ function Rename({ name }: { name: string }) {
   const submit = submitHandler(text => rename.mutate(text('name')));
   return (
     <Card withBorder component="form" onSubmit={submit} aria-label="Rename the organisation">
-      <Title order={3} size="h4" mb="sm">
-        Organisation
-      </Title>
+      <Heading mb="sm">Organisation</Heading>
       <Group align="start">
         <TextInput
           name="name"
@@ -330,9 +327,7 @@ function Pending() {
   );
   return (
     <Card withBorder component="section" aria-label="Pending invitations">
-      <Title order={3} size="h4" mb="sm">
-        Pending invitations
-      </Title>
+      <Heading mb="sm">Pending invitations</Heading>
       <Loaded query={invitations}>
         {rows => (
           <DataTable

@@ -1,6 +1,7 @@
-import { Alert, Button, Card, Loader, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Card, Loader, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { DataTable } from '../../components/display/data-table.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
@@ -24,9 +25,7 @@ export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
   );
   return (
     <Card withBorder component="section" aria-label="Categories">
-      <Title order={3} size="h4" mb="sm">
-        Categories
-      </Title>
+      <Heading mb="sm">Categories</Heading>
       <Loaded query={categories}>
         {all => (
           <DataTable
@@ -106,9 +105,7 @@ export function DeleteInbox({
   return (
     <Card withBorder component="section" aria-label="Delete this inbox">
       <Stack gap="sm" align="start">
-        <Title order={3} size="h4">
-          Delete this inbox
-        </Title>
+        <Heading>Delete this inbox</Heading>
         <Text size="sm">This deletes all of it: messages, what users did with them, and its settings.</Text>
         <Confirm
           title={`Delete ${title}?`}

@@ -1,9 +1,10 @@
-import { Anchor, Button, Card, Code, Group, Progress, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { Anchor, Button, Card, Code, Group, Progress, Stack, Text, ThemeIcon } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';
 import { CopyIcon } from '../../components/fields/copy.tsx';
 import { client, session } from '../../queries/api.ts';
@@ -165,9 +166,7 @@ export function FirstSteps({ steps, onHide }: { steps: readonly Step[]; onHide: 
   return (
     <Card withBorder component="section" aria-label="First steps">
       <Group justify="space-between" mb="xs">
-        <Title order={3} size="h4">
-          First steps
-        </Title>
+        <Heading>First steps</Heading>
         <Group gap="xs">
           <Text size="sm" c="dimmed" aria-hidden>
             {done} of {steps.length} done

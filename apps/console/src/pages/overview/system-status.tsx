@@ -1,5 +1,6 @@
-import { Stack, Title } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Heading } from '../../components/display/section.tsx';
 import { isWithoutLake } from '../../components/feedback/lake-failure.tsx';
 import { client } from '../../queries/api.ts';
 import { Capacity } from './capacity.tsx';
@@ -17,9 +18,7 @@ export function SystemStatus({ status }: { status: Status }) {
   });
   return (
     <Stack gap="sm" component="section" aria-label="System">
-      <Title order={3} size="h4">
-        System
-      </Title>
+      <Heading>System</Heading>
       <TableLags status={status} lake={isWithoutLake(lake.error) ? 'off' : lake.data?.tables} />
       {status.operator && <Capacity at={status.at} {...status.operator} />}
     </Stack>

@@ -1,22 +1,21 @@
 import {
   Alert,
   Autocomplete,
-  Button,
   Card,
-  Group,
   Input,
   NumberInput,
   SegmentedControl,
   SimpleGrid,
   Stack,
   Textarea,
-  Title,
 } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { client } from '../../queries/api.ts';
 import { PromptTrial } from './prompt-trial.tsx';
 import { draftOf, type Settings, type SettingsDraft } from './settings-draft.ts';
@@ -48,11 +47,7 @@ export function SettingsForm({ settings, isBusy, complaints, onSave, children }:
             </Stack>
           </SimpleGrid>
           {children}
-          <Group justify="end">
-            <Button type="submit" loading={isBusy}>
-              Save settings
-            </Button>
-          </Group>
+          <SubmitRow isBusy={isBusy}>Save settings</SubmitRow>
         </Stack>
       </PermittedFields>
     </form>
@@ -82,9 +77,7 @@ function ModelFields({ draft, edit, complaints }: Section) {
   return (
     <Card withBorder component="section" aria-label="Model">
       <Stack gap="sm">
-        <Title order={3} size="h4">
-          Model
-        </Title>
+        <Heading>Model</Heading>
         {listed.data?.missing && (
           <Alert color="yellow" title="This server has no default model">
             {listed.data.missing}
@@ -215,9 +208,7 @@ function LimitFields({ draft, edit, complaints }: Section) {
   return (
     <Card withBorder component="section" aria-label="Limits">
       <Stack gap="sm">
-        <Title order={3} size="h4">
-          Limits
-        </Title>
+        <Heading>Limits</Heading>
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           {amounts.map(({ name, field, label, empty, min, max }) => (
             <NumberInput

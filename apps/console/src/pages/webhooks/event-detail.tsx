@@ -17,6 +17,7 @@ import { IconCheck, IconRefresh, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Fragment } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { TabList } from '../../components/display/tab-list.tsx';
 import { Together } from '../../components/display/together.tsx';
@@ -229,9 +230,7 @@ function Deliveries({ event, names }: { event: Event; names: ReadonlyMap<string,
     );
   return (
     <Stack gap="sm">
-      <Title order={3} size="h4">
-        Deliveries
-      </Title>
+      <Heading>Deliveries</Heading>
       {event.deliveries.map(one => {
         const attempts = event.attempts.filter(({ connectionId }) => connectionId === one.connectionId);
         return (

@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
@@ -174,9 +175,7 @@ function WebhookAlerts() {
   const nameOf = (sourceId: string) => sources.find(one => one.sourceId === sourceId)?.name ?? sourceId;
   return (
     <Stack gap="xs">
-      <Title order={3} size="h4">
-        Recent alerts
-      </Title>
+      <Heading>Recent alerts</Heading>
       {alerts.data.map(one => (
         <Alert
           key={`${one.raisedAt} ${one.connectionId} ${one.alertKind}`}

@@ -1,5 +1,6 @@
-import { Button, Card, Group, Stack, Switch, Text, Textarea, Title } from '@mantine/core';
+import { Button, Card, Group, Stack, Switch, Text, Textarea } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Heading } from '../../../components/display/section.tsx';
 import { Failure } from '../../../components/feedback/failure.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { PermittedFields } from '../../../components/feedback/permitted.tsx';
@@ -30,9 +31,7 @@ export function MemorySummary({ tenant_id, user_id, name }: Props) {
   const submit = submitHandler(text => change.mutate({ memory_summary: text('summary').trim() || null }));
   return (
     <Card withBorder component="section" aria-label="Summary">
-      <Title order={3} size="h4">
-        Summary
-      </Title>
+      <Heading>Summary</Heading>
       <Text c="dimmed" size="sm" mb="sm">
         What a model gets to know about {name} before every conversation. It is generated from conversations
         until somebody edits it. Clear it to have it generated again.
