@@ -156,7 +156,7 @@ export function connectInbox({
 
 type State = ReturnType<typeof createState>;
 
-// What components see: a snapshot with its listeners, and the changes of messages with theirs.
+// Holds what components see: a snapshot with its listeners, and the changes of messages with theirs.
 function createState() {
   const listeners = new Set<() => void>();
   const watchers = new Set<(change: Change) => void>();

@@ -92,7 +92,7 @@ export type AgentsDeps = {
   addresses?: Partial<ChannelAddresses>; // of the channels' APIs, if not the providers' own
 };
 
-// What operations work with, by concern. A function names the concerns, or the fields, that it uses.
+// The dependencies of operations, by concern. A function names the concerns, or the fields, that it uses.
 
 export type Base = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly log: Logger };
 
@@ -134,7 +134,6 @@ type ApprovalDeps = {
   readonly audit: WriteAudit;
 };
 
-// What answering a message takes.
 export type TurnDeps = Base &
   StateDeps &
   ModelDeps &

@@ -144,7 +144,7 @@ const eraseSecrets = (
     if (!isRefused(error)) throw error;
   });
 
-// What is in no turn yet, and pending approvals.
+// Exports messages that are in no turn yet, and pending approvals.
 async function* exportUnfinished(
   service: Pick<Service, 'store'>,
   head: ConversationKey,

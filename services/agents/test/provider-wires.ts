@@ -18,7 +18,7 @@ export type Wire = {
   refusal: Reply;
   truncated: Reply; // text, and then the end of the stream
   tooLong: Reply;
-  // Of a request: how many messages it has, and the results of tools in it.
+  // Reads from a request how many messages it has, and the results of tools in it.
   messages(body: Asked): unknown[];
 };
 // biome-ignore lint/suspicious/noExplicitAny: what a wire reads from a request, it names itself.

@@ -5,7 +5,7 @@ import { isKey, isUid, keyHint, uidHint } from './inbox-id.ts';
 import * as limits from './limits.ts';
 import { duration, isScheme, isUri, messageId, schemeHint } from './message-rules.ts';
 
-// What goes over the wire. Attribute names are the table's own; times are in seconds since 1970.
+// Requests and responses of the API. Attribute names are the table's own; times are in seconds since 1970.
 
 const text = (most: number) => z.string().max(most).refine(isOneLine, 'No control characters');
 const moment = z.int().min(0).max(99_999_999_999);
@@ -19,7 +19,7 @@ const storable = (value: unknown): boolean => {
 };
 const numbersHint = 'A number is too large or too small; send it as a string';
 
-// Nor can it store every name.
+// DynamoDB cannot store every name.
 const isNamed = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) return value.every(isNamed);

@@ -125,7 +125,7 @@ export const inboxTable = defineTable(inboxKeys, {
   ],
 });
 
-// Whose storage each item takes: the tenant is part of every key.
+// Each item takes the storage of its tenant, which is part of every key.
 const ofTenant = <E extends AnyEntity>(
   entity: E & (KeyOf<E> extends { tenant_key: string } ? unknown : never),
 ) =>

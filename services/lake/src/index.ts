@@ -70,7 +70,7 @@ export function createLakeReader(deps: ReaderDeps & { wake(): void }) {
   };
 }
 
-// What a reader needs from the maintenance.
+// The part of the maintenance that a reader needs.
 type Maintained = { onMissingFile(): void; eraseTexts(owners: readonly Owner[]): Promise<void> };
 
 function openReader(deps: ReaderDeps, lakeTables: readonly LakeTable[], maintained: Maintained) {

@@ -16,8 +16,8 @@ export type FollowedEntity<Item = Attributes> = {
   readonly idAttribute?: string;
   // Attributes that must not leave the table: hashes, sealed secrets.
   readonly omit?: readonly string[];
-  // What people said or sent. It is kept only for accounts that want it, for as long as it is in its table, without
-  // history, and end users do not see it. `Texts` finds the owner, so there is no `ownerOf`.
+  // Texts that people said or sent. They are kept only for accounts that want it, for as long as it is in its table,
+  // without history, and end users do not see it. `Texts` finds the owner, so there is no `ownerOf`.
   readonly text?: {
     readonly schema: ZodObject;
     readonly of: (item: Item) => Attributes | undefined; // by the schema; undefined for an item without a row

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { zoneNamed } from './dates.ts';
 import * as limits from './limits.ts';
 
-// What goes over the wire and into the table, under the same names.
+// Tasks and profiles have the same names on the wire as in the table.
 
 export const statuses = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 export const priorities = ['low', 'medium', 'high', 'urgent'] as const; // by rank
@@ -233,7 +233,7 @@ export const showSummary = (listed: Summary) =>
     ttl: listed.ttl,
   }) satisfies Record<keyof Summary, unknown>;
 
-// What routes take and return, besides tasks and profiles.
+// Requests and responses besides tasks and profiles.
 
 export const taskParams = z.strictObject({ task_id: taskId.describe('The id of the task.') });
 // Lists return summaries, or whole tasks on request.

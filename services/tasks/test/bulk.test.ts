@@ -58,7 +58,7 @@ const deleted = async (title: string) => {
   return task;
 };
 
-// Of each kind one item. The last one needs a transaction of its own.
+// Makes one item of each kind. The last one needs a transaction of its own.
 async function everyKind(): Promise<BulkItem[]> {
   const weekly = await f.create({ title: 'Weekly', due_date: '2026-03-02', recurrence: 'FREQ=WEEKLY' });
   const first = await f.create({ title: 'First' });

@@ -87,7 +87,7 @@ export const defaultSettings: TenantSettings = Object.freeze({
   portal_header_color: '',
 });
 
-// What an admin of the tenant may change. The other settings cost the account something, or open the portal to other
+// An admin of the tenant may change these. The other settings cost the account something, or open the portal to other
 // pages.
 const forAdmins: ReadonlySet<string> = new Set([
   'system_prompt_override',

@@ -48,7 +48,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     const scan = { ...deps, holdDelivery: backlogs.hold, ...startersOf(deps, background, owner, signal) };
     const passes: Passes = new Map();
     const pace = createPace(deps);
-    // What is in flight continues, and the queue is read again in a moment.
+    // Work in flight continues, and the queue is read again in a moment.
     const unlessAway = (error: unknown): Scanned => {
       if (!isUnavailable(error)) throw error;
       log.warn({ err: error }, 'the queue could not be read');
@@ -98,7 +98,7 @@ const startersOf = (
     background.run(isCatchUp(ref) ? 'catchUp' : 'job', ref.jobId, () => runJob(deps, ref, owner, signal)),
 });
 
-// Which shards are to be read. What was empty is read each second by one process, and less often by the others.
+// Decides which shards to read. An empty one is read each second by one process, and less often by the others.
 function createPace({ clock, owners, dueShards }: SchedulerDeps) {
   const emptySince = new Map<string, { atMs: number; waitMs: number }>();
   // A timer may be early, and a clock may be set back.
@@ -155,7 +155,7 @@ async function nextDueMs({ store, dueShards }: ScanDeps, afterMs: number): Promi
 type Kind = keyof typeof limits.backgroundRuns;
 
 // Each kind has slots of its own: jobs may take hours, and neither backlogs nor events that are owed may wait for them.
-// What finds no slot is still due when another one ends. What fails is due again when its lease ends.
+// Work that finds no slot is still due when another one ends. Work that fails is due again when its lease ends.
 function createBackground(onError: (kind: Kind, error: unknown) => void, onEnd: () => void) {
   type Running = Map<string, Promise<void>>;
   const running: Record<Kind, Running> = { backlog: new Map(), job: new Map(), catchUp: new Map() };

@@ -1,10 +1,9 @@
 import { createCatchUp, engineSource, type StreamSource, type UnknownChange } from '@stak/streams';
-import { createStore } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import { percentile } from '../src/analytics/analytics.ts';
 import { beginCounting } from '../src/analytics/event-counts.ts';
 import * as limits from '../src/limits.ts';
-import { earlierDayCount, earlierTotalCount, ferryhookEvents, latencyBuckets } from '../src/tables.ts';
+import { ferryhookEvents, latencyBuckets } from '../src/tables.ts';
 import { openDestination } from './destination.ts';
 import { openWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
@@ -59,32 +58,6 @@ describe('analytics', () => {
     expect((await hooks.read('/v1/webhook-analytics?to=2026-01-01')).days).toMatchObject([{ received: 13 }]);
     for (const nothing of ['from=2026-01-03', 'from=2026-01-02&to=2026-01-01'])
       expect(await hooks.read(`/v1/webhook-analytics?${nothing}`)).toMatchObject({ days: [], received: 0 });
-  });
-
-  it('continue from those that earlier versions stored in one partition', async () => {
-    const hooks = await openWebhooks({ counts: true });
-    const destination = await openDestination();
-    const sourceId = await hooks.source();
-    const connectionId = await hooks.connect(sourceId, destination.url);
-    const [userId, day, shard] = ['usr_ann', '2026-01-01', 0];
-    const counted = { received: 5, attempts: 5, successes: 5, s_delivered: 5, l_2: 5 };
-    const store = createStore({ client: hooks.engine.client, clock: hooks.clock });
-    const expiresAt = hooks.clock.now() / 1000 + limits.counterDaysS;
-    await store.put(earlierDayCount, { userId, day, sourceId, shard, expiresAt, ...counted });
-    await store.put(earlierTotalCount, { userId, ofId: sourceId, shard, count: 5, lastAt: 1 });
-    await store.put(earlierTotalCount, { userId, ofId: connectionId, shard, count: 5 });
-    await hooks.send(sourceId);
-    const analytics = (query = '') => hooks.read(`/v1/webhook-analytics${query}`);
-    // Attempts are counted by the process that makes them, deliveries from the stream.
-    await untilLater(hooks.clock, async () => {
-      const { attempts, statuses } = await analytics();
-      return attempts === 6 && statuses.delivered === 6;
-    });
-    const sums = { received: 6, attempts: 6, days: [{ day, received: 6 }] };
-    expect(await analytics()).toMatchObject(sums);
-    expect(await analytics(`?sourceId=${sourceId}`)).toMatchObject(sums);
-    expect(await hooks.read(`/v1/sources/${sourceId}`)).toMatchObject({ eventCount: 6 });
-    expect(await hooks.read(`/v1/connections/${connectionId}`)).toMatchObject({ deliveryCount: 6 });
   });
 
   // DynamoDB gives the time of a change in whole seconds, DynamoDB Local in whole minutes.

@@ -1,12 +1,11 @@
 import { createLogger, manualClock, seededRandom } from '@stak/kit';
 import { createConsumer, engineSource, streamsTable } from '@stak/streams';
-import { createStore, createTables } from '@stak/table';
+import { createTables } from '@stak/table';
 import { createAdversary, passingFaults } from '@stak/table/adversary';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as limits from '../src/limits.ts';
 import { type Alert, source } from '../src/main-table.ts';
-import { earlierTotalCount } from '../src/tables.ts';
 import { answer, type Hit, openDestination } from './destination.ts';
 import { type Fixture, openWebhooks, startWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
@@ -303,8 +302,6 @@ describe('the eraser', () => {
     for (let n = 0; n < 5; n++) await hooks.send(sourceId, '{}', { 'x-github-delivery': `d${n}` });
     await hooks.post(`/v1/sources/${sourceId}/jobs`, {});
     await hooks.clock.advance(3000);
-    const earlier = { userId: 'usr_ann', shard: 0, count: 1 };
-    await createStore({ client: hooks.engine.client }).put(earlierTotalCount, { ...earlier, ofId: sourceId });
     for (let rounds = 0; (await hooks.webhooks.eraser.eraseAccount('usr_ann')) === 'more'; rounds++) {
       expect(rounds).toBeLessThan(20);
       await hooks.clock.advance(limits.eraseGraceMs);

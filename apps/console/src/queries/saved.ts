@@ -1,7 +1,8 @@
 import { useLocalStorage } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { offerUndo } from '../components/feedback/undo.tsx';
 import { useAction } from './actions.ts';
+import { useRows } from './answers.ts';
 import { client } from './api.ts';
 import { useOrganisation } from './organisation.ts';
 
@@ -22,10 +23,7 @@ const earlier: Record<SavedKind, { key: string; textOf: (value: unknown) => stri
 export function useSaved(kind: SavedKind) {
   const queries = useQueryClient();
   const queryKey = ['saved', kind];
-  const { data, isPending } = useQuery({
-    queryKey,
-    queryFn: async () => (await client.accounts.listSaved({ kind })).data.data,
-  });
+  const { data, isPending } = useRows(queryKey, () => client.accounts.listSaved({ kind }));
   const shared = data ?? [];
   const [local, setLocal] = useLocal(kind);
   const refresh = () => queries.invalidateQueries({ queryKey });

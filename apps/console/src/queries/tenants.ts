@@ -1,5 +1,6 @@
 import { type ApiTypes, StakError } from '@stak/client';
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useRows } from './answers.ts';
 import { client } from './api.ts';
 
 // Tenants and their users are shown on several pages, so their query keys are shared.
@@ -15,11 +16,7 @@ export const tenantKey = (tenant_id: string) => ['tenant', tenant_id] as const;
 export const settingsKey = (tenant_id: string) => ['tenant-settings', tenant_id] as const;
 export const invitationsKey = (tenant_id: string) => ['invitations', tenant_id] as const;
 
-export const useTenants = () =>
-  useQuery({
-    queryKey: tenantsKey,
-    queryFn: async () => (await client.tenants.list({ limit: 100 })).data.data,
-  });
+export const useTenants = () => useRows(tenantsKey, () => client.tenants.list({ limit: 100 }));
 
 export const usersQuery = (tenant_id: string) =>
   queryOptions({

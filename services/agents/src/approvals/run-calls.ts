@@ -113,7 +113,7 @@ function refusalOf(
 export const sayResults = (calls: readonly PendingCall[]): string =>
   calls.map(({ result }) => result?.text ?? '').join('\n') || 'Done.';
 
-// What the model continues from: its calls and their results, those of one step in one message.
+// Writes what the model continues from: its calls and their results, those of one step in one message.
 export function messagesWithResults({ messages, calls }: Progress): Message[] {
   const results = calls.map(
     ({ tool_call_id, name, result }): Part => ({

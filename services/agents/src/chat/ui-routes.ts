@@ -37,7 +37,7 @@ const uiPart = z.looseObject({
   state: name.optional().describe('The state of the tool call.'),
   approval: z.unknown().optional().describe('The decision about the tool call, as the AI SDK writes it.'),
 });
-// What `addToolApprovalResponse` writes into the part of a tool.
+// `addToolApprovalResponse` writes this into the part of a tool.
 const uiApproval = z.looseObject({
   id: name,
   approved: z.boolean(),

@@ -175,7 +175,7 @@ const forgetSession = async (
   })).catch(ifGone);
 };
 
-// What is left of earlier epochs of a conversation.
+// Forgets what is left of earlier epochs of a conversation.
 export async function forgetConversation(
   service: Pick<Service, 'store' | 'clock' | 'random' | 'sealer'>,
   known: StateItem,

@@ -43,7 +43,7 @@ export function createBudget(
   const { tenant_id, account_id } = payer;
   const date = dateOf(service.clock.now());
   const used = { input_tokens: 0, output_tokens: 0, cost_micros: 0 };
-  // What this budget has written into the days: spent, and reserved for a step.
+  // The amounts that this budget has written into the days: spent, and reserved for a step.
   const ofTenant = { booked: 0, open: 0 };
   const ofAccount = { booked: 0, used: 0, reported: 0 };
   const limit = { account_id, date, limitUsd: caps.accountUsd ?? 0 }; // nothing is reserved of one that is absent

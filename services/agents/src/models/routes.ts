@@ -144,8 +144,8 @@ const promptOf = ({ instructions, message }: Question): Prompt => {
   };
 };
 
-// What a status of a provider usually means. Its own message is not shown: it may quote the operator's key or reveal
-// the provider's address, and the caller may be a customer.
+// Says what a status of a provider usually means. Its own message is not shown: it may quote the operator's key or
+// reveal the provider's address, and the caller may be a customer.
 const hints = new Map([
   [401, ' It refused the API key of this server.'],
   [403, ' The API key of this server may not use this model.'],

@@ -119,7 +119,7 @@ export const pauseAsSeen = ({ paused_until }: StateItem) => ({
   paused_until: paused_until === undefined ? is.absent : paused_until,
 });
 
-// What has failed so far, and when it is tried again.
+// Says how often it has failed, and when it is tried again.
 export const triesOf = ({ attempts, retry_at }: StateItem) => ({ attempts, retry_at });
 
 type Released = {

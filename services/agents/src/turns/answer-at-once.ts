@@ -29,7 +29,7 @@ export type AtOnce = {
   asUser: string | undefined; // the conversation must exist and belong to this user
   draft: Draft; // of a new conversation
   hasKey: boolean; // the sender may repeat it, so it needs a receipt
-  // Whose quota to count it against, in the same transaction. Without it, the message is counted already.
+  // Finds the quota to count it against, in the same transaction. Without it, the message is counted already.
   payerOf?(head: Head | undefined): Payer;
 };
 
@@ -160,7 +160,8 @@ function countTurn(
   return { step: write.update(state, key, { set }, { if: asKnown }), next };
 }
 
-// What a worker changes without writing a turn. A state that was just read need not be compared as a whole.
+// The attributes that a worker changes without writing a turn. A state that was just read need not be compared as a
+// whole.
 const asRemembered = ({ user_id, is_deleted, due_at, quiet_at, noted_seq, reply, has_stale }: StateItem) => ({
   user_id: user_id ?? is.absent,
   is_deleted: is_deleted ?? is.absent,

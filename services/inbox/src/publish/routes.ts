@@ -33,8 +33,8 @@ const refusals = [
 
 type Recipients = { uids?: readonly string[] };
 
-// What a message adds to the storage of its account: a copy for each recipient, with the body unless that is stored once
-// for all.
+// Estimates what a message adds to the storage of its account: a copy for each recipient, with the body unless that is
+// stored once for all.
 const publishedBytes = (sentBytes: number, { uids = [] }: Recipients): number =>
   sentBytes * uids.length >= limits.savedBytes + sentBytes
     ? sentBytes + uids.length * limits.copyBytes

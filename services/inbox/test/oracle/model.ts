@@ -158,7 +158,7 @@ export class Model {
     return Object.fromEntries(counts);
   }
 
-  // Of what was sent and is still there: how many have read it.
+  // Counts how many have read each send that is still there.
   readers(): Map<string, number> {
     const readers = new Map<string, number>();
     for (const sent of this.sent.values()) {

@@ -38,7 +38,7 @@ export type Metadata = {
 
 export type SourceFile = { path: string; rows?: number; bytes: number; commit: number; day?: string };
 
-// What a table consists of, at one version of the lake.
+// A table at one version of the lake.
 export type Source = {
   folder: string; // the folder of its metadata
   columns: readonly IcebergColumn[];

@@ -69,7 +69,7 @@ const progressOf = (results: readonly BulkResult[]) => ({
   refused: results.flatMap((one, index) => (one.ok ? [] : [{ index, code: one.code, detail: one.detail }])),
 });
 
-// What an earlier run of the request did after `before`, with the tasks as they are now.
+// Reads what an earlier run of the request did after `before`, with the tasks as they are now.
 async function resultsOf(
   { store }: CommitDeps,
   items: readonly BulkItem[],

@@ -30,8 +30,8 @@ export type CommitDeps = {
   ensureUser?(user_id: string): Promise<boolean>;
 };
 
-// What an operation decides on. Everything it reads later is at least as new as the tally, so if it is outdated, the
-// tally is too, and the write is refused.
+// The state that an operation decides on. Everything it reads later is at least as new as the tally, so if it is
+// outdated, the tally is too, and the write is refused.
 export type View = { readonly tally: Tally; readonly nowS: number };
 export type Decision<T> = {
   readonly answer: T;

@@ -13,7 +13,8 @@ import { createSearchIndex, type Found, type SearchIndex } from './search-index.
 import { scanTasks } from './search-scan.ts';
 import { charsOf } from './word-index.ts';
 
-// Whose tasks are searched, and whose memory that takes: a tenant's users share that of its account.
+// The user whose tasks are searched, and the account whose memory that takes: a tenant's users share that of its
+// account.
 export type Searcher = { readonly userId: string; readonly accountId: string };
 
 export type Search = {

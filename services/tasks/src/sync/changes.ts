@@ -128,7 +128,7 @@ async function readEverything(
     throw error.code === 'table.cursor_refused' ? invalidToken(error) : error;
   });
   return {
-    // Those of another program follow as changes, once they are adopted.
+    // Tasks of another program follow as changes, once they are adopted.
     changed: (
       await countedTasks(
         store,

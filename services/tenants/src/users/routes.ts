@@ -157,7 +157,7 @@ const changedFields: ReadonlySet<string> = new Set([
   'custom_properties',
 ]);
 
-// What an agent remembers of a user is private to the user.
+// The memory of a user is private to them.
 const shownTo = (principal: Principal) => (found: User) => {
   if (principal.kind !== 'endUser') return found;
   const { memory_summary: _, memory_updated_at: __, ...rest } = found;

@@ -111,7 +111,7 @@ export const creationSteps = (item: UserItem): NamedStep[] => [
   ...lockSteps(item, nothingHeld, userOf(item)),
 ];
 
-// Which of a user's transactions failed, for the caller. Anything else stays what it is.
+// Tells the caller which condition of a user's transaction failed. Other errors stay as they are.
 export function refusalOf(error: unknown): unknown {
   const failed = failedCondition(error);
   if (!failed) return error;

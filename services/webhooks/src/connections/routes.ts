@@ -198,7 +198,7 @@ export function createConnectionRoutes(deps: {
   sending: SendDeps;
 }) {
   const { store, ids, sources, connections, events, sending } = deps;
-  // Of a stored event of the same source, or of the fields.
+  // Takes the request of a stored event of the same source, or makes one of the fields.
   const requestFor = async (sample: RulesSample, of: { sourceId: string; userId: string }) => {
     if (sample.eventId === undefined) return requestOf(sample);
     const { sourceId } = await events.owned(sample.eventId, of.userId);

@@ -14,7 +14,7 @@ export function requestOf({ method, headers, query, ...sample }: RulesSample): H
   return { method, headers, query, body: Buffer.from(sample.body, sample.isBase64 ? 'base64' : 'utf8') };
 }
 
-/** What the rules do with a request, step by step; `passed` if something is left to send. */
+/** Shows what the rules do with a request, step by step; `passed` if something is left to send. */
 export async function tryRules(
   { rules }: Pick<SendDeps, 'rules'>,
   ruleSet: RuleSet,

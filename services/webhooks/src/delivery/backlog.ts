@@ -163,7 +163,7 @@ async function probe(deps: ReleaseDeps, { sourceId, connectionId, breaker, order
     await unlessLost(store.update(connection, { sourceId, connectionId }, { set }, options));
     sourceCache.invalidate(sourceId);
   }
-  // Of an ordered connection, only the first delivery would be attempted.
+  // Only the first delivery of an ordered connection would be attempted.
   const [first] = ordered ? await readOrder(store, connectionId, 1) : [];
   if (!first || !(await releaseOne(deps, first))) await releaseSome(deps, connectionId, 1);
 }

@@ -99,7 +99,7 @@ export async function finishAsDelivered(deps: BaseDeps, claimed: Delivery): Prom
 
 type Known = Pick<Event, 'version' | 'deliveries' | 'status' | 'expiresAt'>;
 
-// That of its event, which may be kept longer for another delivery.
+// The delivery expires with its event, which may be kept longer for another delivery.
 function expiryOf(claimed: Delivery, known: Known, { nextAt }: Result): number {
   const expiresAt = Math.max(claimed.expiresAt, known.expiresAt);
   return nextAt === undefined ? expiresAt : extendForAttempt(nextAt, expiresAt);

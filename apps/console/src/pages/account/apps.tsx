@@ -1,5 +1,4 @@
 import { Button, Group, Radio, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
@@ -8,6 +7,7 @@ import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
 import { useAction, useSubmit } from '../../queries/actions.ts';
+import { useAnswer, useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { useMembers } from '../../queries/organisation.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
@@ -43,11 +43,11 @@ export function AuthorizePage() {
 }
 
 function AppRequest({ request }: { request: string }) {
-  const asked = useQuery({
-    queryKey: ['app request', request],
-    queryFn: async () => (await client.accounts.readAppRequest({ body: { request } })).data,
-    retry: false,
-  });
+  const asked = useAnswer(
+    ['app request', request],
+    () => client.accounts.readAppRequest({ body: { request } }),
+    { retry: false },
+  );
   return <Loaded query={asked}>{one => <Decision request={request} asked={one} />}</Loaded>;
 }
 
@@ -129,10 +129,7 @@ function Decision({ request, asked }: { request: string; asked: Asked }) {
 /** The apps that have access, each with a way to revoke it. */
 export function ConnectedApps() {
   const { data: members = [] } = useMembers();
-  const apps = useQuery({
-    queryKey: ['apps'],
-    queryFn: async () => (await client.accounts.listApps({ limit: 100 })).data.data,
-  });
+  const apps = useRows(['apps'], () => client.accounts.listApps({ limit: 100 }));
   const end = useAction(
     ({ userId, sessionId }: { userId: string; sessionId: string }) =>
       client.accounts.endApp({ userId, sessionId }),

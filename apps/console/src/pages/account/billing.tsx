@@ -5,6 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { Heading, Section } from '../../components/display/section.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { useAction } from '../../queries/actions.ts';
+import { useAnswer, useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { withCapital } from '../../text/capital.ts';
@@ -18,8 +19,7 @@ type Plan = Awaited<ReturnType<typeof client.accounts.listPlans>>['data']['data'
 type Billed = Awaited<ReturnType<typeof client.accounts.readBilling>>['data'];
 type Usage = Awaited<ReturnType<typeof client.accounts.getUsage>>['data'];
 
-const useUsage = () =>
-  useQuery({ queryKey: ['usage'], queryFn: async () => (await client.accounts.getUsage()).data });
+const useUsage = () => useAnswer(['usage'], () => client.accounts.getUsage());
 
 // Null if nothing is sold, because the server has no Stripe key.
 const useBilling = () =>
@@ -39,10 +39,7 @@ export function Billing() {
   const { checkout } = route.useSearch();
   const usage = useUsage();
   const billing = useBilling();
-  const plans = useQuery({
-    queryKey: ['plans'],
-    queryFn: async () => (await client.accounts.listPlans()).data.data,
-  });
+  const plans = useRows(['plans'], () => client.accounts.listPlans());
   const may = useMay();
   return (
     <Stack>

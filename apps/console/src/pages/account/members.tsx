@@ -1,6 +1,6 @@
 import { Badge, Button, Card, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
 import { More } from '../../components/display/pages.tsx';
@@ -12,6 +12,7 @@ import { Permitted } from '../../components/feedback/permitted.tsx';
 import { ActionMenu } from '../../components/fields/action-menu.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
+import { useRows } from '../../queries/answers.ts';
 import { client, session } from '../../queries/api.ts';
 import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
 import { permissionsKey, useMay } from '../../queries/permissions.ts';
@@ -313,10 +314,7 @@ function Transfer({ to, name, onClose }: TransferProps) {
 }
 
 function Pending() {
-  const invitations = useQuery({
-    queryKey: ['invitations'],
-    queryFn: async () => (await client.accounts.listInvitations()).data.data,
-  });
+  const invitations = useRows(['invitations'], () => client.accounts.listInvitations());
   const resend = useChange(
     (invitationId: string) => client.accounts.resendInvitation({ invitationId }),
     'Another e-mail is on its way. The earlier link no longer works.',

@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Section } from '../../components/display/section.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
@@ -8,6 +8,7 @@ import { Loaded } from '../../components/feedback/loaded.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useAction, useSubmit } from '../../queries/actions.ts';
+import { useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { canUsePasskeys, createPasskey, nameOfThisMachine } from '../../queries/passkey.ts';
 import { formatAgo } from '../../text/format.ts';
@@ -18,10 +19,7 @@ type Props = { hasPassword: boolean; onCodes: (codes: readonly string[]) => void
 
 export function Passkeys({ hasPassword, onCodes }: Props) {
   const queries = useQueryClient();
-  const passkeys = useQuery({
-    queryKey: ['passkeys'],
-    queryFn: async () => (await client.accounts.listPasskeys()).data.data,
-  });
+  const passkeys = useRows(['passkeys'], () => client.accounts.listPasskeys());
   const refresh = async () => {
     await queries.invalidateQueries({ queryKey: ['passkeys'] });
     await queries.invalidateQueries({ queryKey: ['me'] });

@@ -11,7 +11,7 @@ import {
   TextInput,
 } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Heading, Section } from '../../components/display/section.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
@@ -21,6 +21,7 @@ import { Permitted } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useAction, useSubmit } from '../../queries/actions.ts';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { DeleteAccount } from './deletion.tsx';
 import { Download } from './download.tsx';
@@ -28,8 +29,7 @@ import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { passwordHint } from './recovery.tsx';
 import { useStepUp } from './step-up.tsx';
 
-export const useMe = () =>
-  useQuery({ queryKey: ['me'], queryFn: async () => (await client.accounts.getMe()).data });
+export const useMe = () => useAnswer(['me'], () => client.accounts.getMe());
 
 // An account whose e-mail address is not verified.
 export function Unverified() {

@@ -56,7 +56,7 @@ function costNote({ cost_usd, reserved_usd, model_turns }: Omit<Day, 'date'>): s
   return cost_usd === 0 && model_turns > 0 ? 'the operator has set no prices' : "by the models' prices";
 }
 
-// Of all users of a tenant, or of one.
+// The usage of all users of a tenant, or of one.
 export function UsageTab({ tenant_id }: { tenant_id: string }) {
   const [days, setDays] = useState(7);
   const [measure, setMeasure] = useState<Measure>('messages');

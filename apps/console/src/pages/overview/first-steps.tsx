@@ -34,8 +34,8 @@ async function isAny<T>(all: readonly T[], isTrue: (one: T) => Promise<boolean>)
 
 type Done = Omit<Progressed, 'source'>;
 
-// What the account has done so far, from the same lists that the pages show. What was done before is not looked for
-// again.
+// Reads what the account has done so far from the lists that the pages show. Steps that were done before are not
+// looked for again.
 async function readProgress(before: Partial<Done> = {}): Promise<Progressed> {
   const needsTenants = !before.hasMessage || !before.hasConversation;
   const [hasKey, sources, tenants, hasTask] = await Promise.all([
@@ -159,7 +159,8 @@ export function useFirstSteps() {
   return { isLoading, steps: isWanted && data ? stepsOf(data) : [], hide: () => setIsHidden(true) };
 }
 
-// What to try first. Each step ticks itself off. The card disappears when all are done or when it is dismissed.
+// Suggests what to try first. Each step ticks itself off. The card disappears when all are done or when it is
+// dismissed.
 export function FirstSteps({ steps, onHide }: { steps: readonly Step[]; onHide: () => void }) {
   const done = steps.filter(one => one.isDone).length;
   if (done === steps.length) return null;

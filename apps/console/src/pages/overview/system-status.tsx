@@ -1,7 +1,7 @@
 import { Stack } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Heading } from '../../components/display/section.tsx';
 import { isWithoutLake } from '../../components/feedback/lake-failure.tsx';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { Capacity } from './capacity.tsx';
 import { refetchInterval } from './system-refetch.ts';
@@ -10,12 +10,7 @@ import { TableLags } from './table-lags.tsx';
 type Status = Awaited<ReturnType<typeof client.system.status>>['data'];
 
 export function SystemStatus({ status }: { status: Status }) {
-  const lake = useQuery({
-    queryKey: ['lake-status'],
-    queryFn: async () => (await client.lake.status()).data,
-    refetchInterval,
-    retry: false,
-  });
+  const lake = useAnswer(['lake-status'], () => client.lake.status(), { refetchInterval, retry: false });
   return (
     <Stack gap="sm" component="section" aria-label="System">
       <Heading>System</Heading>

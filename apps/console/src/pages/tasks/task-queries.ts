@@ -10,6 +10,7 @@ import {
 import { complain } from '../../components/feedback/complaint.ts';
 import { offerUndo } from '../../components/feedback/undo.tsx';
 import { useAction } from '../../queries/actions.ts';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { formatDay } from '../../text/days.ts';
 import type { Drop } from './board-drop.ts';
@@ -60,8 +61,7 @@ export function useTasks({ q, filter, sort }: TaskQuery, status?: TaskStatus, is
   });
 }
 
-export const useTaskCounts = () =>
-  useQuery({ queryKey: countsKey, queryFn: async () => (await client.tasks.counts()).data });
+export const useTaskCounts = () => useAnswer(countsKey, () => client.tasks.counts());
 export type TaskCounts = ApiTypes['tasks.counts']['data'];
 
 const duePages = 5; // of a hundred tasks each

@@ -10,12 +10,12 @@ import {
   Textarea,
 } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { Heading } from '../../components/display/section.tsx';
 import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { SubmitRow } from '../../components/fields/submit-row.tsx';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { PromptTrial } from './prompt-trial.tsx';
 import { draftOf, type Settings, type SettingsDraft } from './settings-draft.ts';
@@ -64,11 +64,7 @@ type Model = ApiTypes['agents.listModels']['data']['data'][number];
 
 // Offers the models that the provider lists. Without a list any name can be entered, and the server checks it.
 function ModelFields({ draft, edit, complaints }: Section) {
-  const listed = useQuery({
-    queryKey: ['models'],
-    queryFn: async () => (await client.agents.listModels()).data,
-    staleTime: 60_000,
-  });
+  const listed = useAnswer(['models'], () => client.agents.listModels(), { staleTime: 60_000 });
   const models = listed.data?.data ?? [];
   const providers = [...new Set(models.map(one => one.provider))];
   const modelsOf = (provider: string) =>

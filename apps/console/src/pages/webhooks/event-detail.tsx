@@ -27,6 +27,7 @@ import { Permitted } from '../../components/feedback/permitted.tsx';
 import { ButtonLink, TextLink } from '../../components/feedback/text-link.tsx';
 import { CopyIcon } from '../../components/fields/copy.tsx';
 import { useAction } from '../../queries/actions.ts';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { counted, formatAgo, formatBytes, formatTime } from '../../text/format.ts';
@@ -46,9 +47,7 @@ const isOpen = (event: Event | undefined): boolean =>
     event.deliveries.some(one => one.state === 'pending' || one.state === 'retrying'));
 
 const useEvent = (eventId: string) =>
-  useQuery({
-    queryKey: ['event', eventId],
-    queryFn: async () => (await client.webhooks.readEvent({ eventId })).data,
+  useAnswer(['event', eventId], () => client.webhooks.readEvent({ eventId }), {
     refetchInterval: ({ state }) => (isOpen(state.data) ? 1_500 : false),
   });
 
@@ -67,7 +66,7 @@ type Props = {
   onClose?: () => void; // if it is shown beside a list
 };
 
-/** What was received, what was sent, and the result of each delivery. */
+/** Shows what was received, what was sent, and the result of each delivery. */
 export function EventDetail({ sourceId: given, eventId, view: wanted, onView, onClose }: Props) {
   // The sent request is computed by running the event through the connection, which not everybody may do.
   const views = useMay()('webhooks.testConnection') ? eventTabs : (['received', 'headers'] as const);

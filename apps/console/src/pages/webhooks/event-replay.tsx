@@ -6,6 +6,7 @@ import { useEffect, useState } from 'react';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { ConfirmDialog } from '../../components/fields/confirm.tsx';
 import { useAction } from '../../queries/actions.ts';
+import { useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { counted, formatAgo, formatNumber } from '../../text/format.ts';
 import type { EventsSearch } from './address.ts';
@@ -132,10 +133,8 @@ function useStartJob(sourceId: string) {
 // The running jobs of this source and the last finished one, also after a reload.
 function JobProgress({ sourceId }: { sourceId: string }) {
   const queries = useQueryClient();
-  const jobs = useQuery({
-    queryKey: jobsKey,
-    queryFn: async () => (await client.webhooks.listJobs()).data.data,
-    refetchOnMount: 'always', // another window, or the command line, may have started one
+  const jobs = useRows(jobsKey, () => client.webhooks.listJobs(), {
+    refetchOnMount: 'always',
     refetchInterval: ({ state }) => (state.data?.some(isRunning) ? jobPollMs : false),
   });
   const own = (jobs.data ?? []).filter(one => one.sourceId === sourceId && one.action === 'replay');

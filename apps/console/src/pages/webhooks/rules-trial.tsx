@@ -4,6 +4,7 @@ import type { ApiTypes } from '@stak/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CodeField } from '../../components/fields/code-field.tsx';
+import { useRows } from '../../queries/answers.ts';
 import { client, messageOf } from '../../queries/api.ts';
 import { formatAgo } from '../../text/format.ts';
 import { prettyOf } from '../../text/payload-text.ts';
@@ -16,9 +17,7 @@ const pauseMs = 400; // debounce while typing
 
 /** The newest events of a source, to try rules with. */
 const useSamples = (sourceId: string) =>
-  useQuery({
-    queryKey: ['samples', sourceId],
-    queryFn: async () => (await client.webhooks.listEvents({ sourceId, limit: 20 })).data.data,
+  useRows(['samples', sourceId], () => client.webhooks.listEvents({ sourceId, limit: 20 }), {
     staleTime: 30_000,
   });
 

@@ -1,6 +1,6 @@
 import { Alert, Button, Card, Group, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
@@ -13,6 +13,7 @@ import { TextLink } from '../../components/feedback/text-link.tsx';
 import { CopyIcon } from '../../components/fields/copy.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
+import { useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -165,10 +166,7 @@ const alertTitles = {
 };
 
 function WebhookAlerts() {
-  const alerts = useQuery({
-    queryKey: ['webhook-alerts'],
-    queryFn: async () => (await client.webhooks.listAlerts({ limit: 5 })).data.data,
-  });
+  const alerts = useRows(['webhook-alerts'], () => client.webhooks.listAlerts({ limit: 5 }));
   const { data: sources = [] } = useSources();
   const connections = useConnectionsOf([...new Set(alerts.data?.map(one => one.sourceId))]).data;
   if (!alerts.data?.length) return null;

@@ -1,5 +1,5 @@
 import { Button, Card, Group, Stack, Switch, Text, Textarea } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Heading } from '../../../components/display/section.tsx';
 import { Failure } from '../../../components/feedback/failure.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
@@ -7,6 +7,7 @@ import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import { Confirm } from '../../../components/fields/confirm.tsx';
 import { submitHandler } from '../../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../../queries/actions.ts';
+import { useAnswer } from '../../../queries/answers.ts';
 import { client } from '../../../queries/api.ts';
 import { memoryKey } from '../queries.ts';
 
@@ -16,10 +17,7 @@ type Change = { is_declined?: boolean; memory_summary?: string | null };
 export function MemorySummary({ tenant_id, user_id, name }: Props) {
   const queries = useQueryClient();
   const queryKey = ['memory-settings', tenant_id, user_id];
-  const settings = useQuery({
-    queryKey,
-    queryFn: async () => (await client.agents.getMemorySettings({ tenant_id, user_id })).data,
-  });
+  const settings = useAnswer(queryKey, () => client.agents.getMemorySettings({ tenant_id, user_id }));
   const change = useSubmit(
     (body: Change) => client.agents.changeMemorySettings({ tenant_id, user_id, body }),
     {
