@@ -49,12 +49,12 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     const passes: Passes = new Map();
     const pace = createPace(deps);
     // Work in flight continues, and the queue is read again in a moment.
-    const unlessAway = (error: unknown): Scanned => {
+    const unlessAway = (error: unknown): QueueScan => {
       if (!isUnavailable(error)) throw error;
       log.warn({ err: error }, 'the queue could not be read');
       return { hasMore: false, empty: [] };
     };
-    let found: Scanned = { hasMore: false, empty: [] };
+    let found: QueueScan = { hasMore: false, empty: [] };
 
     dispatcher.start({ owner, signal: cutOff.signal, onRoom });
     const gone = watchGone(owners, wake);
@@ -118,7 +118,7 @@ function createPace({ clock, owners, dueShards }: SchedulerDeps) {
   };
 }
 
-type Scanned = {
+type QueueScan = {
   hasMore: boolean;
   empty: readonly string[];
   quiet?: { position: number; untilMs: number; shards: number };
@@ -126,7 +126,7 @@ type Scanned = {
 
 // Where the store can tell that nothing was written since a scan that found nothing, the next one waits until something
 // is due.
-const isStill = ({ changePosition, clock, dueShards }: SchedulerDeps, { quiet }: Scanned): boolean =>
+const isStill = ({ changePosition, clock, dueShards }: SchedulerDeps, { quiet }: QueueScan): boolean =>
   quiet !== undefined &&
   clock.now() < quiet.untilMs &&
   dueShards.all().length === quiet.shards &&
@@ -136,7 +136,7 @@ async function scanOnce(
   deps: ScanDeps & Pick<SchedulerDeps, 'changePosition'>,
   passes: Passes,
   shards: readonly string[],
-): Promise<Scanned> {
+): Promise<QueueScan> {
   const nowMs = deps.clock.now();
   const position = deps.changePosition?.();
   const scanned = await scanQueue(deps, passes, shards);

@@ -7,7 +7,7 @@ import { client } from './api.ts';
 import { useOrganisation } from './organisation.ts';
 
 export type SavedKind = 'events' | 'sql' | 'messages';
-export type Kept = { name: string; text: string };
+export type SavedText = { name: string; text: string };
 
 // The keys and formats under which earlier consoles kept them in the browser, before there were message templates.
 const earlier: Record<SavedKind, { key: string; textOf: (value: unknown) => string }> = {
@@ -27,15 +27,18 @@ export function useSaved(kind: SavedKind) {
   const shared = data ?? [];
   const [local, setLocal] = useLocal(kind);
   const refresh = () => queries.invalidateQueries({ queryKey });
-  const save = useAction(({ name, text }: Kept) => client.accounts.save({ kind, name, body: { text } }), {
-    onSettled: refresh,
-  });
-  const remove = useAction(({ name }: Kept) => client.accounts.removeSaved({ kind, name }), {
+  const save = useAction(
+    ({ name, text }: SavedText) => client.accounts.save({ kind, name, body: { text } }),
+    {
+      onSettled: refresh,
+    },
+  );
+  const remove = useAction(({ name }: SavedText) => client.accounts.removeSaved({ kind, name }), {
     onSuccess: (_, kept) => offerUndo(`${kept.name} is deleted.`, () => save.mutate(kept)),
     onSettled: refresh,
   });
   const dropLocal = (name: string) => setLocal(before => before.filter(one => one.name !== name));
-  const removeLocal = ({ name }: Kept) => {
+  const removeLocal = ({ name }: SavedText) => {
     dropLocal(name);
     offerUndo(`${name} is deleted.`, () => setLocal(local));
   };
@@ -56,7 +59,7 @@ export function useSaved(kind: SavedKind) {
   return {
     shared,
     isLoading: isPending,
-    local: local.map(({ name, value }): Kept => ({ name, text: earlier[kind].textOf(value) })),
+    local: local.map(({ name, value }): SavedText => ({ name, text: earlier[kind].textOf(value) })),
     save: save.mutate,
     remove: remove.mutate,
     removeLocal,

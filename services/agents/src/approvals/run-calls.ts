@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Service } from '../deps.ts';
 import { executeSkill, sayFailed } from '../skills/run-skill.ts';
 import type { Skill, SkillScope } from '../skills/skill.ts';
-import type { Held } from '../state/lease.ts';
+import type { ConversationLease } from '../state/lease.ts';
 import type { Message, Part } from '../state/message-format.ts';
 import type { ApprovalItem, PendingCall, Progress } from '../state/paused.ts';
 import type { LiveEvent } from '../streaming/live-answers.ts';
 import { saveCalls } from './paused-turn.ts';
 
 type Running = {
-  held: Held;
+  held: ConversationLease;
   progress: Progress;
   approvals: readonly ApprovalItem[];
   skills: readonly Skill[]; // enabled now

@@ -1,5 +1,5 @@
 import { isUnavailable } from '@stak/table';
-import type { Base, Entered, ModelDeps, Service } from '../deps.ts';
+import type { Base, EnteredTenant, ModelDeps, Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import { accountDay, tenantDay } from '../main-table.ts';
 import { readAgentSettings } from '../settings.ts';
@@ -25,7 +25,7 @@ export type Caps = {
 // A budget for requests on behalf of a tenant's user, within the limits of the tenant and the operator.
 export async function openBudget(
   service: Base & ModelDeps,
-  { tenant_id, account_id, settings }: Entered,
+  { tenant_id, account_id, settings }: EnteredTenant,
   user_id: string | undefined,
 ): Promise<Budget> {
   const { spend_per_day_usd: tenantUsd } = readAgentSettings(settings);

@@ -1,6 +1,6 @@
 import { failedCondition, is, isRefused, type NamedStep, type WriteStep, write } from '@stak/table';
 import { type Draft, newHead, nextHead, nextNoted, putNextHead } from '../conversations/commit-turn.ts';
-import type { Base, Entered, Service, SkillDeps } from '../deps.ts';
+import type { Base, EnteredTenant, Service, SkillDeps } from '../deps.ts';
 import { timestampOf, ttlAfter } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { message, state, turn } from '../main-table.ts';
@@ -20,11 +20,11 @@ import { splitTurns, splitWritten } from '../state/message-format.ts';
 import { isExternal, readHead } from '../state/reads.ts';
 import { type Head, nextEpoch, type TurnItem } from '../state/turn-items.ts';
 import { type Payer, quotaSteps } from '../usage/quota.ts';
-import { type Made, replyAtOnce } from './reply.ts';
+import { type ReplyDraft, replyAtOnce } from './reply.ts';
 
 export type AtOnce = {
   incoming: Incoming;
-  tenant: Entered;
+  tenant: EnteredTenant;
   head?: Head; // if already read
   asUser: string | undefined; // the conversation must exist and belong to this user
   draft: Draft; // of a new conversation
@@ -54,13 +54,13 @@ export async function answerAtOnce(
   return answerIn(service, given, reply, { state, head, isRemembered: false });
 }
 
-type Found = { state: StateItem | undefined; head: Head | undefined; isRemembered: boolean };
+type ConversationState = { state: StateItem | undefined; head: Head | undefined; isRemembered: boolean };
 
 async function answerIn(
   service: Pick<Service, 'store' | 'clock' | 'dueShards' | 'conversationMemory'>,
   given: AtOnce,
-  { messages, ...reply }: Made,
-  found: Found,
+  { messages, ...reply }: ReplyDraft,
+  found: ConversationState,
 ): Promise<TurnItem | undefined> {
   const { tenant, asUser, incoming } = given;
   const key = keyOfConversation(incoming);

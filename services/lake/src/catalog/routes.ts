@@ -177,9 +177,9 @@ const routes = {
   }),
 };
 
-type Asked = { get(name: 'principal'): Principal };
+type CatalogRequest = { get(name: 'principal'): Principal };
 
-const catalogEndpoints = (catalog: Catalog, enter: (c: Asked) => CatalogReader) =>
+const catalogEndpoints = (catalog: Catalog, enter: (c: CatalogRequest) => CatalogReader) =>
   [
     endpoint(routes.config, c => {
       enter(c);
@@ -230,7 +230,10 @@ const operatorTexts = [
 
 // The same catalog over the rows of all accounts. `assertOperator` throws for other callers. The route is open to all
 // callers, so that others get "not found" rather than "forbidden".
-export const createOperatorRoutes = (catalog: Catalog, assertOperator: (c: Asked) => void): AnyEndpoint[] =>
+export const createOperatorRoutes = (
+  catalog: Catalog,
+  assertOperator: (c: CatalogRequest) => void,
+): AnyEndpoint[] =>
   catalogEndpoints(catalog, c => {
     assertOperator(c);
     return 'operator';
@@ -249,7 +252,7 @@ export const createOperatorRoutes = (catalog: Catalog, assertOperator: (c: Asked
     },
   }));
 
-const ownReader = (c: Asked): CatalogReader => {
+const ownReader = (c: CatalogRequest): CatalogReader => {
   const principal = c.get('principal');
   if (principal.kind !== 'account') throw new TypeError('a catalog is an account’s');
   return principal;

@@ -9,7 +9,7 @@ import type { Task } from '../schema.ts';
 import { currentTally, readEntries } from '../sync/changes.ts';
 import { allTasks, type Tally } from '../tables.ts';
 import { createIndexCache, type SearchBudget } from './index-cache.ts';
-import { createSearchIndex, type Found, type SearchIndex } from './search-index.ts';
+import { createSearchIndex, type SearchIndex, type SearchMatch } from './search-index.ts';
 import { scanTasks } from './search-scan.ts';
 import { charsOf } from './word-index.ts';
 
@@ -19,7 +19,7 @@ export type Searcher = { readonly userId: string; readonly accountId: string };
 
 export type Search = {
   // The best matches first, including everything written before the call.
-  find(searcher: Searcher, query: string): Promise<Found[]>;
+  find(searcher: Searcher, query: string): Promise<SearchMatch[]>;
   // Called by the stream when a user's tasks have changed.
   refresh(userId: string): Promise<void>;
   // Includes an index that is being built.

@@ -6,7 +6,7 @@ import type { RulesSample, TestResult } from '../schema.ts';
 import type { RuleSet } from '../transforms/rules.ts';
 import type { TransformFailure, TransformOutcome } from '../transforms/transform.ts';
 
-type Tried = Pick<TestResult, 'filter' | 'transform'>;
+type RulesTrial = Pick<TestResult, 'filter' | 'transform'>;
 type Passed = Extract<TransformOutcome, { ok: true; dropped: false }>;
 
 /** The request that a sample stands for. */
@@ -19,11 +19,11 @@ export async function tryRules(
   { rules }: Pick<SendDeps, 'rules'>,
   ruleSet: RuleSet,
   request: HookRequest,
-): Promise<{ tried: Tried; passed?: Passed }> {
+): Promise<{ tried: RulesTrial; passed?: Passed }> {
   const outcome = await rules.run(ruleSet, request, { filter: true, trace: true });
   if (!outcome.ok) throw refuseTest(outcome);
   const { filter, transformed } = outcome;
-  const tried: Tried = { filter: { matched: filter.matched, steps: [...filter.steps] } };
+  const tried: RulesTrial = { filter: { matched: filter.matched, steps: [...filter.steps] } };
   if (!filter.matched || !transformed) return { tried };
   if (!transformed.ok && transformed.reason === 'busy') throw refuseTest(transformed);
   tried.transform = transformed.ok

@@ -176,9 +176,9 @@ const filterOf = ({ status, filter: { q, where, ...rest } = {} }: Job): EventFil
   where: where === undefined ? undefined : readWhere(where),
 });
 
-type Done = { matched: number; deliveries: number };
+type BatchCounts = { matched: number; deliveries: number };
 
-async function processBatch(deps: JobDeps, current: Job, events: readonly Event[]): Promise<Done> {
+async function processBatch(deps: JobDeps, current: Job, events: readonly Event[]): Promise<BatchCounts> {
   const { sourceId, userId, jobId, action, connectionIds } = current;
   const known = await deps.sourceCache.getFresh(sourceId, userId);
   const chosen = (known?.connections ?? []).filter(
@@ -245,7 +245,7 @@ function writeCheckpoint(
   { store, clock, dueShards }: BaseDeps,
   current: Job,
   cursor: EventCursor,
-  done: Done,
+  done: BatchCounts,
   isReleased: boolean,
 ) {
   const { userId, jobId, version } = current;

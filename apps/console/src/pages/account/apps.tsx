@@ -17,7 +17,7 @@ import { Frame } from './recovery.tsx';
 const route = getRouteApi('/links/authorize');
 
 type Scope = 'read' | 'write';
-type Asked = {
+type RequestedAccess = {
   name: string;
   redirectHost: string;
   scope: Scope;
@@ -51,7 +51,7 @@ function AppRequest({ request }: { request: string }) {
   return <Loaded query={asked}>{one => <Decision request={request} asked={one} />}</Loaded>;
 }
 
-function Decision({ request, asked }: { request: string; asked: Asked }) {
+function Decision({ request, asked }: { request: string; asked: AppRequest }) {
   const { name, redirectHost, mostScope, accountId, organisation } = asked;
   const me = useMe();
   const [scope, setScope] = useState<Scope>(mostScope);

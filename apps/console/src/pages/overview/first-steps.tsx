@@ -32,11 +32,11 @@ async function isAny<T>(all: readonly T[], isTrue: (one: T) => Promise<boolean>)
   return false;
 }
 
-type Done = Omit<Progressed, 'source'>;
+type FinishedSteps = Omit<Progressed, 'source'>;
 
 // Reads what the account has done so far from the lists that the pages show. Steps that were done before are not
 // looked for again.
-async function readProgress(before: Partial<Done> = {}): Promise<Progressed> {
+async function readProgress(before: Partial<FinishedSteps> = {}): Promise<Progressed> {
   const needsTenants = !before.hasMessage || !before.hasConversation;
   const [hasKey, sources, tenants, hasTask] = await Promise.all([
     before.hasKey || client.accounts.listKeys().then(({ data }) => data.data.length > 0),
