@@ -134,4 +134,4 @@ const ofTenant = <E extends AnyEntity>(
     key => ({ kind: 'tenant', id: (key as { tenant_key: string }).tenant_key }) as const,
   );
 
-export const inboxOwners = entities.map(one => ofTenant(one));
+export const inboxOwners = entities.map(entity => ofTenant(entity));

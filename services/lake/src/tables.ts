@@ -62,7 +62,7 @@ export type Plan = {
 
 export function planOf({ table, entities = [], ignore = [] }: FollowedTable): Plan {
   const ignored = new Set(ignore.map(({ name }) => name));
-  const described = new Map(entities.map(one => [one.entity.name, one]));
+  const described = new Map(entities.map(entity => [entity.entity.name, entity]));
   const all = table.entities
     .filter(({ name }) => !ignored.has(name))
     .map(entity => [entity.name, described.get(entity.name) ?? { entity }] as const);

@@ -44,7 +44,7 @@ const unfinished = (store: IdempotencyStore): IdempotencyStore => ({
 const bulk = async (items: readonly BulkItem[], key?: string) => {
   const response = await f.call('POST', '/v1/tasks/bulk', { send: { items }, key });
   const { results = [] } = (await response.json()) as { results?: Result[] };
-  const codes = results.map(one => one.code ?? one.ok);
+  const codes = results.map(result => result.code ?? result.ok);
   return { status: response.status, retryAfter: response.headers.get('retry-after'), results, codes };
 };
 const afterOneWrite = () => {
@@ -105,7 +105,7 @@ describe('a bulk request with an Idempotency-Key', () => {
     const other = await openTasks(f);
     const runs = [f, other].map(one => runBulk(one.writing, 'usr_ann', items, 'b1'));
     for (const results of await Promise.all(runs))
-      expect(results.map(one => (one.ok ? true : one.code))).toEqual(allOnce);
+      expect(results.map(result => (result.ok ? true : result.code))).toEqual(allOnce);
     expect(await total()).toBe(4);
   });
 });

@@ -207,17 +207,17 @@ async function scanShard(deps: ScanDeps, dueIn: string, passes: Passes): Promise
     const found = await deps.store.query(dueWork, { dueIn }, { to, limit: limits.scanItems, cursor });
     let taken = 0;
     const excess: DeliveryRef[] = [];
-    for (const one of found.items) {
-      if (one.entity === 'backlog') deps.runBacklog(one.item.connectionId);
-      else if (one.entity === 'job') deps.runJob(one.item);
+    for (const due of found.items) {
+      if (due.entity === 'backlog') deps.runBacklog(due.item.connectionId);
+      else if (due.entity === 'job') deps.runJob(due.item);
       else {
-        const offered = deps.dispatcher.offer(one.item);
+        const offered = deps.dispatcher.offer(due.item);
         if (offered === 'taken') taken += 1;
         // A quick connection will get to it in time. Of a slow one, or one that did not get to it, enough is in
         // memory: the rest goes to its backlog and makes room for others.
         else if (offered === 'full') {
-          const { connectionId, dueAt = nowMs } = one.item;
-          if (deps.dispatcher.isSlow(connectionId) || dueAt < nowMs - limits.overdueMs) excess.push(one.item);
+          const { connectionId, dueAt = nowMs } = due.item;
+          if (deps.dispatcher.isSlow(connectionId) || dueAt < nowMs - limits.overdueMs) excess.push(due.item);
         }
       }
     }
@@ -257,7 +257,7 @@ async function takeOverShard(deps: LeaseDeps, dueIn: string): Promise<void> {
   let cursor: string | undefined;
   for (let page = 0; page < limits.takeoverPages; page++) {
     const found = await deps.store.query(dueWork, { dueIn }, { ...range, limit: limits.scanItems, cursor });
-    await Promise.all(found.items.map(one => takeOver(deps, one, nowMs)));
+    await Promise.all(found.items.map(due => takeOver(deps, due, nowMs)));
     cursor = found.cursor;
     if (cursor === undefined) return;
   }

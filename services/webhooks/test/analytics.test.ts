@@ -75,7 +75,9 @@ describe('analytics', () => {
     await createCatchUp(stream, new Map()).read(change =>
       changes.push(Object.defineProperty(change, 'at', { value: toMinute(change.at) })),
     );
-    const { handleBatch, name } = hooks.webhooks.subscriptions.find(one => one.name === 'webhooks-counts')!;
+    const { handleBatch, name } = hooks.webhooks.subscriptions.find(
+      subscription => subscription.name === 'webhooks-counts',
+    )!;
     const { signal } = new AbortController();
     await handleBatch!(changes, { consumer: name, shardId: 'one', attempt: 1, signal });
     expect(await hooks.read('/v1/webhook-analytics')).toMatchObject({ received: 1 });
@@ -98,7 +100,9 @@ describe('analytics', () => {
     };
     const stream = { source: repeating, table: ferryhookEvents.name };
     await createCatchUp(stream, new Map()).read(change => void changes.push(change));
-    const { handleBatch, name } = hooks.webhooks.subscriptions.find(one => one.name === 'webhooks-counts')!;
+    const { handleBatch, name } = hooks.webhooks.subscriptions.find(
+      subscription => subscription.name === 'webhooks-counts',
+    )!;
     const { signal } = new AbortController();
     for (const page of [changes.slice(0, 9), changes.slice(3), changes])
       await handleBatch!(page, { consumer: name, shardId: 'one', attempt: 1, signal });
@@ -118,7 +122,7 @@ describe('analytics', () => {
     const { Items = [] } = await hooks.engine.client.scan({ TableName: 'ferryhook-events' });
     const partitions = Items.map(item => String(item.PK)).filter(key => /^(?:STATS|COUNTS)#/.test(key));
     const most = Math.max(
-      ...[...new Set(partitions)].map(key => partitions.filter(one => one === key).length),
+      ...[...new Set(partitions)].map(key => partitions.filter(partition => partition === key).length),
     );
     expect(partitions.length).toBeGreaterThanOrEqual(2 * sources.length);
     expect(most).toBeLessThan(partitions.length / 2);

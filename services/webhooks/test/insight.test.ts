@@ -47,7 +47,7 @@ describe('the live view', () => {
     const first = await follow(hooks, `/v1/sources/${sourceId}/tail?payload=true`);
     const seen = [await hooks.send(sourceId, 'one'), await hooks.send(sourceId, 'two')];
     await until(() => first.events.length === 2);
-    expect(first.events.map(one => one.id)).toEqual(seen);
+    expect(first.events.map(event => event.id)).toEqual(seen);
     expect(first.events[0]!.data).toMatchObject({
       eventId: seen[0],
       body: Buffer.from('one').toString('base64'),
@@ -57,7 +57,7 @@ describe('the live view', () => {
     await hooks.clock.advance(limits.tailOverlapMs + 1);
     const missed = await Promise.all(Array.from({ length: 30 }, () => hooks.send(sourceId, 'missed')));
     const second = await follow(hooks, `/v1/sources/${sourceId}/tail`, seen[1]);
-    await until(() => missed.every(id => second.events.some(one => one.id === id)));
+    await until(() => missed.every(id => second.events.some(event => event.id === id)));
     expect(second.events.length).toBeLessThanOrEqual(missed.length + 3); // the last seconds come again
     await second.close();
   });
@@ -70,10 +70,10 @@ describe('the live view', () => {
     const missed = await hooks.send(sourceId, 'missed');
     hooks.clock.set(hooks.clock.now() + 3 * 86_400_000);
     const tail = await follow(hooks, `/v1/sources/${sourceId}/tail`, last);
-    await until(() => tail.events.some(one => one.id === missed));
+    await until(() => tail.events.some(event => event.id === missed));
     const next = await hooks.send(sourceId, 'next');
-    await until(() => tail.events.some(one => one.id === next));
-    expect(tail.events.map(one => one.id)).toEqual([last, missed, next]);
+    await until(() => tail.events.some(event => event.id === next));
+    expect(tail.events.map(event => event.id)).toEqual([last, missed, next]);
     await tail.close();
   });
 

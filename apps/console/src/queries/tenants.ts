@@ -58,7 +58,7 @@ export const usePortal = (tenant_id: string) =>
 // The users to choose from: the first hundred, and the selected one.
 export function useUserChoices(tenant_id: string, meant?: string | null) {
   const users = useUsers(tenant_id).data ?? [];
-  const known = users.map(one => ({ value: one.user_id, label: `${one.display_name} (${one.user_id})` }));
+  const known = users.map(user => ({ value: user.user_id, label: `${user.display_name} (${user.user_id})` }));
   const isKnown = !meant || known.some(one => one.value === meant);
   return isKnown ? known : [...known, { value: meant, label: meant }];
 }

@@ -34,7 +34,7 @@ export default function Palette({ pages }: { pages: readonly PageLink[] }) {
   const groups = useGroups(text.trim(), q, pages).filter(({ actions }) => actions.length > 0);
   const onKeyDown = useFirstSelected(
     text,
-    groups.flatMap(({ actions }) => actions.map(one => one.id)).join(),
+    groups.flatMap(({ actions }) => actions.map(action => action.id)).join(),
   );
   const [hasActed, setHasActed] = useState(false); // an action takes the focus with it
   return (
@@ -119,7 +119,7 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
     queries: (tenants.data ?? [])
       .slice(0, searchedTenants)
       .map(({ tenant_id }) => ({ ...usersQuery(tenant_id), enabled: isText })),
-    combine: results => results.flatMap(one => one.data ?? []),
+    combine: results => results.flatMap(result => result.data ?? []),
   });
   const sends = useRecentSends(
     (tenants.data ?? []).slice(0, searchedTenants).map(({ tenant_id }) => tenant_id),

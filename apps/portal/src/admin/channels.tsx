@@ -57,9 +57,9 @@ export function Channels() {
         <Field label="Provider">
           {id => (
             <select id={id} value={type} onChange={event => setType(event.target.value as Type)}>
-              {types.map(one => (
-                <option key={one} value={one}>
-                  {kinds[one].name}
+              {types.map(type => (
+                <option key={type} value={type}>
+                  {kinds[type].name}
                 </option>
               ))}
             </select>

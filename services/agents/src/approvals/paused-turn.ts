@@ -157,7 +157,7 @@ export async function settleApprovals(
         if (!isRefused(error)) throw error; // decided in the last moment
       });
   const approvals = await readApprovals(service, key, progress);
-  const waiting = approvals.filter(one => one.status === 'waiting');
+  const waiting = approvals.filter(approval => approval.status === 'waiting');
   if (waiting.length === 0) return { isReady: true, approvals };
   return { isReady: false, approvals, untilMs: Math.min(...waiting.map(one => Date.parse(one.expires_at))) };
 }

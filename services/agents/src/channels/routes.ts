@@ -158,9 +158,9 @@ export function createChannelRoutes(
         const { messages, presses = [], challenge } = channel.read(delivery);
         const owner = c.get('principal').subject;
         const address = { type, channel_id: id };
-        for (const one of messages) await takeMessage(service, owner, address, one);
+        for (const message of messages) await takeMessage(service, owner, address, message);
         const texts: string[] = [];
-        for (const one of presses) texts.push(await takePress(service, owner, address, one));
+        for (const press of presses) texts.push(await takePress(service, owner, address, press));
         const answer = texts[0] === undefined ? undefined : channel.answerPress?.(delivery, texts[0]);
         return c.json(challenge === undefined ? (answer ?? {}) : { challenge }, 200);
       },

@@ -67,8 +67,8 @@ export async function commitTurns(
   const before = commit.replaces ? 0 : held.state.last_seq - (commit.replacesLast ? 1 : 0);
   const created_at = timestampOf(nowMs);
   const items = commit.turns.map(
-    (one, i): TurnItem => ({
-      ...one,
+    (turn, i): TurnItem => ({
+      ...turn,
       ...held.key,
       epoch,
       seq: before + 1 + i,

@@ -217,7 +217,7 @@ export async function purge(
   const turns = await store.query(turnsOfConversation, key, { before: { epoch: known.epoch }, limit });
   const receipts = known.is_deleted
     ? (await store.query(messagesOfConversation, key, { limit })).items.filter(
-        one => one.status !== 'waiting',
+        item => item.status !== 'waiting',
       )
     : [];
   const decided = [];

@@ -141,8 +141,8 @@ export function createPublishRoutes(deps: Deps) {
         messages.map((_, i) => `.${i}`),
       );
       const results = await publishBulk(deps, inbox, messages, originOf(c), requests);
-      const data = results.map(one =>
-        one.ok ? { ok: true as const, send: showSend(one.published.send, 0) } : one,
+      const data = results.map(result =>
+        result.ok ? { ok: true as const, send: showSend(result.published.send, 0) } : result,
       );
       return c.json({ data }, 200);
     }),

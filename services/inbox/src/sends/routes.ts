@@ -176,7 +176,7 @@ export function createSendRoutes(deps: Deps) {
       const cursors = bindCursors(c, deps.cursors as CursorCodec<Position>);
       const found = await readSend(deps, inbox, c.req.valid('param').id);
       const { items, next } = await readReceipts(deps, found, limit, cursors.open(cursor));
-      const data = items.filter(one => read === undefined || one.read === read);
+      const data = items.filter(item => read === undefined || item.read === read);
       return c.json({ data, next_cursor: cursors.seal(next) }, 200);
     }),
     inInbox(downloadReceipts, async (c, inbox) => {

@@ -109,7 +109,7 @@ export class Actor {
 
   async #together({ all, reads }: Extract<Command, { do: 'together' }>): Promise<void> {
     // Who comes first, a new user or a message to everyone, would be anybody's guess.
-    for (const one of users) await this.#join(one);
+    for (const user of users) await this.#join(user);
     const ids = this.#pickAll(reads);
     const uid = 'ann';
     this.model.mark(uid, ids, 'read');

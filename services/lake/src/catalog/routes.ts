@@ -200,7 +200,10 @@ const catalogEndpoints = (catalog: Catalog, enter: (c: CatalogRequest) => Catalo
     endpoint(routes.namespaces, c => {
       enter(c);
       const isTop = c.req.valid('query').parent === undefined;
-      return c.json({ namespaces: isTop ? namespaces.map(one => [one]) : [], 'next-page-token': null }, 200);
+      return c.json(
+        { namespaces: isTop ? namespaces.map(namespace => [namespace]) : [], 'next-page-token': null },
+        200,
+      );
     }),
     endpoint(routes.namespace, c => {
       const { namespace } = c.req.valid('param');

@@ -61,7 +61,7 @@ export const digestOf = (files: readonly SourceFile[]): string =>
     .slice(0, 32);
 
 export const currentOf = ({ snapshots, 'current-snapshot-id': id }: Metadata): Snapshot | undefined =>
-  snapshots.find(one => one['snapshot-id'] === id);
+  snapshots.find(snapshot => snapshot['snapshot-id'] === id);
 
 export type Step = {
   // Files whose manifests are not written yet. `existing` are listed again, unless the earlier manifests are kept.

@@ -219,11 +219,11 @@ const stepsForRelative = 3;
 function takeDue(items: readonly Expiry[], nowS: number): Expiry[] {
   const due: Expiry[] = [];
   let steps = 0;
-  for (const one of items.slice(0, limits.expiryBatch)) {
-    const relatives = (one.subtask_ids?.length ?? 0) + (one.parent_id === undefined ? 0 : 1);
+  for (const item of items.slice(0, limits.expiryBatch)) {
+    const relatives = (item.subtask_ids?.length ?? 0) + (item.parent_id === undefined ? 0 : 1);
     steps += 1 + stepsForRelative * relatives;
-    if (one.expires_at > nowS || (due.length > 0 && steps > limits.transactionSteps)) break;
-    due.push(one);
+    if (item.expires_at > nowS || (due.length > 0 && steps > limits.transactionSteps)) break;
+    due.push(item);
   }
   return due;
 }

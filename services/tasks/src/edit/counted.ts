@@ -14,9 +14,9 @@ export async function countedTasks(store: Store, tasks: readonly Task[]): Promis
   const isCounted = ({ task_id, ttl }: Task) => ttl === undefined || counted.has(task_id);
   const moved = await movedTasks(
     store,
-    tasks.filter(one => !isCounted(one)),
+    tasks.filter(task => !isCounted(task)),
   );
-  return tasks.flatMap(one => (isCounted(one) ? one : (moved.get(one.task_id) ?? [])));
+  return tasks.flatMap(task => (isCounted(task) ? task : (moved.get(task.task_id) ?? [])));
 }
 
 // Reads tasks whose expiry was not found again, and returns those that have another expiry since, or none.

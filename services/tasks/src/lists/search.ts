@@ -166,6 +166,6 @@ export async function searchTasks(
   const end = page.start + page.limit;
   const scores = new Map(found.slice(page.start, end).map(({ task_id, score }) => [task_id, score]));
   const tasks = await readTasks(store, searcher.userId, [...scores.keys()]);
-  const items = tasks.map(one => ({ ...one, score: scores.get(one.task_id)! }));
+  const items = tasks.map(task => ({ ...task, score: scores.get(task.task_id)! }));
   return { items, next: end < found.length ? end : undefined };
 }

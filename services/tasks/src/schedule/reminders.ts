@@ -89,11 +89,11 @@ async function fireShard(deps: ReminderDeps, shard: number, signal: AbortSignal)
   while (!signal.aborted) {
     const { items } = await deps.store.query(remindersDue, { shard }, { limit: limits.reminderBatch });
     const nowMs = deps.clock.now();
-    const due = items.filter(one => (one.next_at ?? 0) <= nowMs) as ClaimedReminder[];
+    const due = items.filter(item => (item.next_at ?? 0) <= nowMs) as ClaimedReminder[];
     const claimed = await Promise.all(due.map(one => handleOne(deps, one, signal)));
     // A late index shows reminders that another worker leases; they disappear from it soon.
     if (!claimed.includes(true)) {
-      const upcoming = items.find(one => (one.next_at ?? 0) > nowMs)?.next_at;
+      const upcoming = items.find(item => (item.next_at ?? 0) > nowMs)?.next_at;
       return upcoming ?? (due.length > 0 ? nowMs + limits.reminderPollMs : Number.POSITIVE_INFINITY);
     }
   }

@@ -132,7 +132,7 @@ async function readEverything(
     changed: (
       await countedTasks(
         store,
-        (items as Task[]).filter(one => !isForeign(one)),
+        (items as Task[]).filter(item => !isForeign(item)),
       )
     ).map(showTask),
     deleted: [],

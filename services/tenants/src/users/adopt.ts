@@ -112,7 +112,10 @@ function wholeUser({ clock }: AdoptDeps, tenant_id: string, stored: UserItem): U
   const now = timestampOf(clock.now());
   const { created_at = now, updated_at = created_at } = present;
   const identities = Object.values(parseObject(present.channel_identities ?? '{}'));
-  if (!userId.safeParse(present.user_id).success || !identities.every(one => typeof one === 'string' && one))
+  if (
+    !userId.safeParse(present.user_id).success ||
+    !identities.every(identity => typeof identity === 'string' && identity)
+  )
     return undefined;
   const defaults = { channel_identities: '{}', preferences: '{}', custom_properties: '{}' };
   return user.schema.safeParse({ ...defaults, ...present, tenant_id, created_at, updated_at, version: 0 })

@@ -138,8 +138,8 @@ type Page = { items: User[]; cursor?: string };
 export async function listUsers(deps: Service, tenant_id: string, page: PageRequest): Promise<Page> {
   const { items, cursor } = await deps.store.query(usersOfTenant, { tenant_id }, page);
   const whole: UserItem[] = [];
-  for (const one of items) {
-    const adopted = await adoptUser(deps, tenant_id, one);
+  for (const item of items) {
+    const adopted = await adoptUser(deps, tenant_id, item);
     if (adopted) whole.push(adopted);
   }
   return { items: whole.map(userOf), cursor };

@@ -182,12 +182,13 @@ async function processBatch(deps: JobDeps, current: Job, events: readonly Event[
   const { sourceId, userId, jobId, action, connectionIds } = current;
   const known = await deps.sourceCache.getFresh(sourceId, userId);
   const chosen = (known?.connections ?? []).filter(
-    one => one.status !== 'disabled' && (!connectionIds || connectionIds.includes(one.connectionId)),
+    connection =>
+      connection.status !== 'disabled' && (!connectionIds || connectionIds.includes(connection.connectionId)),
   );
   const counts = await Promise.all(
-    events.map(one => {
-      if (action === 'cancel') return cancelEvent(deps, one, connectionIds);
-      return replayEvent(deps, one, chosen, jobId, action === 'catch_up' ? hasMissed(current) : undefined);
+    events.map(event => {
+      if (action === 'cancel') return cancelEvent(deps, event, connectionIds);
+      return replayEvent(deps, event, chosen, jobId, action === 'catch_up' ? hasMissed(current) : undefined);
     }),
   );
   return { matched: events.length, deliveries: counts.reduce((sum, count) => sum + count, 0) };

@@ -51,7 +51,7 @@ function AppRequest({ request }: { request: string }) {
   return <Loaded query={asked}>{one => <Decision request={request} asked={one} />}</Loaded>;
 }
 
-function Decision({ request, asked }: { request: string; asked: AppRequest }) {
+function Decision({ request, asked }: { request: string; asked: RequestedAccess }) {
   const { name, redirectHost, mostScope, accountId, organisation } = asked;
   const me = useMe();
   const [scope, setScope] = useState<Scope>(mostScope);

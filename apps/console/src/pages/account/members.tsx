@@ -179,7 +179,7 @@ function MemberList({ accountId, manages }: Organisation) {
     (userId: string) => client.accounts.removeMember({ userId }),
     'They are removed, and their sessions have ended.',
   );
-  const other = organisations.find(one => one.accountId !== accountId)?.accountId;
+  const other = organisations.find(organisation => organisation.accountId !== accountId)?.accountId;
   const leave = useAction(() => session.leave(accountId, other));
   // If not all members are loaded, the server decides who may leave.
   const isLastOwner = !members.hasNextPage && members.data?.filter(one => one.role === 'owner').length === 1;

@@ -44,8 +44,8 @@ async function readProgress(before: Partial<FinishedSteps> = {}): Promise<Progre
     needsTenants ? client.tenants.list({ limit: lookedThrough }).then(({ data }) => data.data) : [],
     before.hasTask || client.tasks.counts().then(({ data }) => data.total > 0),
   ]);
-  const fromOutside = sources.filter(one => one.ingestUrl !== undefined);
-  const withEvents = sources.filter(one => one.eventCount > 0);
+  const fromOutside = sources.filter(source => source.ingestUrl !== undefined);
+  const withEvents = sources.filter(source => source.eventCount > 0);
   const [hasDelivery, hasMessage, hasConversation] = await Promise.all([
     before.hasDelivery || isAny(withEvents, hasDelivered),
     before.hasMessage || isAny(tenants, hasSent),
@@ -162,7 +162,7 @@ export function useFirstSteps() {
 // Suggests what to try first. Each step ticks itself off. The card disappears when all are done or when it is
 // dismissed.
 export function FirstSteps({ steps, onHide }: { steps: readonly Step[]; onHide: () => void }) {
-  const done = steps.filter(one => one.isDone).length;
+  const done = steps.filter(step => step.isDone).length;
   if (done === steps.length) return null;
   return (
     <Card withBorder component="section" aria-label="First steps">

@@ -23,7 +23,7 @@ export function WebhooksCard({ days }: { days: readonly string[] }) {
     () => client.webhooks.analytics({ from: days[0]! }),
     { placeholderData: keepPreviousData, refetchInterval: idleMs },
   );
-  const known = new Map(data?.days.map(one => [one.day, one]));
+  const known = new Map(data?.days.map(day => [day.day, day]));
   const rows = days.map(day => ({ day, ...outcomesOf(known.get(day)) }));
   const share = deliveredShare(rows);
   const p95 = data?.latency.p95 ?? null;

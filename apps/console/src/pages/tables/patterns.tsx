@@ -19,7 +19,7 @@ export function Patterns({ table }: { table: TableDetails }) {
   const { patterns, since } = table;
   const total = sum(patterns, unitsOf);
   const rows = patterns
-    .filter(one => shown === 'all' || one.calls > 0)
+    .filter(pattern => shown === 'all' || pattern.calls > 0)
     .toSorted((a, b) => unitsOf(b) - unitsOf(a) || b.calls - a.calls);
   return (
     <Stack gap="sm">

@@ -38,7 +38,7 @@ export default function TaskCalendar({ onOpen }: { onOpen: (task: Task) => void 
   const due = useTasksDue(weeks[0]![0]!, weeks.at(-1)!.at(-1)!);
   const tasks = due.data?.tasks ?? [];
   const tasksOn = (day: string) => openFirst(tasks.filter(task => task.due_date === day));
-  const find = (id: unknown) => tasks.find(one => one.task_id === id);
+  const find = (id: unknown) => tasks.find(task => task.task_id === id);
   const held = find(heldId);
   const letGo = ({ active, over }: DragEndEvent) => {
     setHeldId(undefined);

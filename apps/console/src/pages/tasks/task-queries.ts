@@ -100,7 +100,7 @@ function useShownTasks() {
     const lists = queries.getQueryCache().findAll({ queryKey: listKey });
     // A cancelled request might have brought somebody else's change.
     const inDoubt = new Set(
-      lists.filter(one => one.state.fetchStatus === 'fetching').map(one => one.queryHash),
+      lists.filter(list => list.state.fetchStatus === 'fetching').map(list => list.queryHash),
     );
     await queries.cancelQueries({ queryKey: listKey });
     await queries.cancelQueries({ queryKey: dueKey });
@@ -143,7 +143,7 @@ function useShownTasks() {
 
 function tellChange(title: string, status?: TaskStatus, due_date?: string | null): string {
   if (status === 'completed') return `${title} is done.`;
-  if (status) return `${title} moved to ${columns.find(one => one.status === status)?.label}.`;
+  if (status) return `${title} moved to ${columns.find(column => column.status === status)?.label}.`;
   return due_date ? `${title} moved to ${formatDay(due_date, dueFormat)}.` : `${title} moved.`;
 }
 const dueFormat = { weekday: 'short', month: 'short', day: 'numeric' } as const;

@@ -66,10 +66,10 @@ type Model = ApiTypes['agents.listModels']['data']['data'][number];
 function ModelFields({ draft, edit, complaints }: Section) {
   const listed = useAnswer(['models'], () => client.agents.listModels(), { staleTime: 60_000 });
   const models = listed.data?.data ?? [];
-  const providers = [...new Set(models.map(one => one.provider))];
+  const providers = [...new Set(models.map(model => model.provider))];
   const modelsOf = (provider: string) =>
-    models.filter(one => one.provider === provider).map(one => one.model);
-  const chosen = models.find(one => one.provider === draft.provider && one.model === draft.model);
+    models.filter(model => model.provider === provider).map(model => model.model);
+  const chosen = models.find(model => model.provider === draft.provider && model.model === draft.model);
   return (
     <Card withBorder component="section" aria-label="Model">
       <Stack gap="sm">

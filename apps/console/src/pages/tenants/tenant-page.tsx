@@ -45,7 +45,7 @@ type PageProps = { tabs: readonly Tab[]; list: '/agents' | '/tenants'; listLabel
 function PageOfTenant({ tabs, list, listLabel }: PageProps) {
   const { tenant: tenant_id } = useParams({ strict: false }) as { tenant: string };
   const search = useSearch({ strict: false }) as TenantSearch;
-  const chosen = tabs.find(one => one === search.tab) ?? tabs[0]!;
+  const chosen = tabs.find(tab => tab === search.tab) ?? tabs[0]!;
   const navigate = useNavigate();
   const go: Go = to =>
     void navigate({

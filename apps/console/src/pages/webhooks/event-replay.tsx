@@ -29,7 +29,7 @@ type Props = { sourceId: string; rows: readonly EventRow[]; search: EventsSearch
 export function ReplayMany({ sourceId, rows, search }: Props) {
   const [asked, setAsked] = useState<'matching' | 'listed'>();
   const start = useStartJob(sourceId);
-  const shown = rows.filter(one => one.status !== 'rejected').slice(0, byIdMost);
+  const shown = rows.filter(row => row.status !== 'rejected').slice(0, byIdMost);
   const connectionIds = search.connection === undefined ? {} : { connectionIds: [search.connection] };
   const wanted = { ...search, status: search.status ?? ('failed' as const) };
   const matching = useCount(sourceId, wanted, asked === 'matching');

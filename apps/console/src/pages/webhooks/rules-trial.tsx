@@ -57,9 +57,9 @@ export function RulesTrial({ sourceId, rules, sample, onSample }: Props) {
             description="Runs through the rules as you type. Nothing is sent."
             data={[
               { value: '', label: 'Your own JSON' },
-              ...events.map(one => ({
-                value: one.eventId,
-                label: `${one.eventType ?? one.eventId}, ${formatAgo(one.receivedAt)}`,
+              ...events.map(event => ({
+                value: event.eventId,
+                label: `${event.eventType ?? event.eventId}, ${formatAgo(event.receivedAt)}`,
               })),
             ]}
             value={sample.eventId ?? ''}

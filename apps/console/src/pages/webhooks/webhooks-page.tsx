@@ -170,7 +170,7 @@ function WebhookAlerts() {
   const { data: sources = [] } = useSources();
   const connections = useConnectionsOf([...new Set(alerts.data?.map(one => one.sourceId))]).data;
   if (!alerts.data?.length) return null;
-  const nameOf = (sourceId: string) => sources.find(one => one.sourceId === sourceId)?.name ?? sourceId;
+  const nameOf = (sourceId: string) => sources.find(source => source.sourceId === sourceId)?.name ?? sourceId;
   return (
     <Stack gap="xs">
       <Heading>Recent alerts</Heading>

@@ -66,7 +66,7 @@ const names = { dashboard: 'Console and API', ...channelNames };
 const switchChannel =
   (type: string, isOn: boolean) =>
   ({ enabled_channels }: Settings) => {
-    const others = enabled_channels.filter(one => one !== type);
+    const others = enabled_channels.filter(channel => channel !== type);
     return { enabled_channels: isOn ? [...others, type] : others };
   };
 
