@@ -7,7 +7,7 @@ import { readWhere } from './filters/where.ts';
 import * as limits from './limits.ts';
 import { alertKinds, breakerStates, sourceProviders } from './main-table.ts';
 import { hmacConfigSchema, signingAlgorithmSchema, toleranceSchema } from './signatures/schema.ts';
-import { deliveryStates, type EventStatus, eventStatuses } from './tables.ts';
+import { deliveryStates, eventStatuses } from './tables.ts';
 import { transformSchema } from './transforms/schema.ts';
 
 // Requests and responses of the API.
@@ -206,7 +206,7 @@ const eventSchema = z.strictObject({
   expiresAt: z.int().describe('When it is deleted, in seconds since 1970.'),
 });
 export type EventView = z.infer<typeof eventSchema>;
-const headerPairsSchema = z.array(z.tuple([z.string(), z.string()]));
+export const headerPairsSchema = z.array(z.tuple([z.string(), z.string()]));
 export const eventDetailSchema = eventSchema.extend({
   headers: headerPairsSchema.describe('The headers, in order, as pairs of name and value.'),
   deliveries: z.array(deliverySchema).describe('One entry per connection.'),
@@ -304,125 +304,3 @@ nameSchemas({
   ChosenConnections: replayOneSchema,
   EventPage: eventPageSchema,
 });
-
-const count = z.int();
-const statusCounts = z.strictObject(
-  Object.fromEntries(
-    eventStatuses.map(status => [status, count.describe(`How many are \`${status}\`.`)]),
-  ) as Record<EventStatus, typeof count>,
-);
-export const analyticsQuery = z.strictObject({
-  from: z.iso.date().optional().describe('The first day. Defaults to six days before the last'),
-  to: z.iso.date().optional().describe('The last day. Defaults to today'),
-  sourceId: idSchema.optional().describe('The source that it is about; all sources if absent.'),
-});
-export const analyticsSchema = z.strictObject({
-  days: z
-    .array(
-      z.strictObject({
-        day: z.string().describe('The day in UTC, as 2026-11-16.'),
-        received: count.describe('How many events were received.'),
-        statuses: statusCounts,
-        attempts: count.describe('How many attempts were made.'),
-        successes: count.describe('How many attempts succeeded.'),
-      }),
-    )
-    .describe('One entry per day, oldest first.'),
-  received: count.describe('How many events were received.'),
-  statuses: statusCounts,
-  attempts: count.describe('How many attempts were made.'),
-  successRate: z
-    .number()
-    .nullable()
-    .describe('The share of attempts that succeeded, from 0 to 1; null if there were none.'),
-  latency: z
-    .strictObject({
-      p50: z.number().nullable().describe('Half of them took at most this long, in milliseconds.'),
-      p95: z.number().nullable().describe('95 of 100 took at most this long, in milliseconds.'),
-    })
-    .describe('Response times of destinations.'),
-  topSources: z
-    .array(
-      z.strictObject({
-        sourceId: z.string().describe('The id of the source.'),
-        received: count.describe('How many events were received.'),
-      }),
-    )
-    .describe('The sources with the most events.'),
-});
-
-const rulesSampleSchema = z.strictObject({
-  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST').describe('The HTTP method.'),
-  headers: headerPairsSchema
-    .max(limits.headerPairs)
-    .default([])
-    .describe('The headers, in order, as pairs of name and value.'),
-  query: z
-    .string()
-    .max(limits.queryChars)
-    .default('')
-    .describe('The query string, without the question mark.'),
-  body: z.string().default('').describe('Text, or base64 if `isBase64` is true'),
-  isBase64: z.boolean().default(false).describe('Whether `body` is base64.'),
-  eventId: idSchema
-    .optional()
-    .describe('A stored event of the source: its request is used instead of the other fields'),
-});
-export type RulesSample = z.infer<typeof rulesSampleSchema>;
-export const sampleSchema = rulesSampleSchema.extend({
-  send: z.boolean().default(false).describe('Whether to send the request to the destination'),
-});
-export const rulesTrialSchema = rulesSampleSchema.extend({
-  filters: filtersSchema.default([]),
-  transform: transformSchema.default({ type: 'passthrough' }),
-});
-export const testResultSchema = z.strictObject({
-  filter: z.strictObject({
-    matched: z.boolean().describe('Whether all rules let the event pass.'),
-    steps: z
-      .array(
-        z.strictObject({
-          rule: z.string().describe('The rule, in words.'),
-          matched: z.boolean().describe('Whether the rule matched.'),
-          why: z.string().describe('Why the rule matched or not.'),
-          depth: z.int().describe('How deep the rule is nested.'),
-        }),
-      )
-      .describe('What each rule said, in order.'),
-  }),
-  transform: z
-    .strictObject({
-      ok: z.boolean().describe('Whether the transform succeeded.'),
-      dropped: z.boolean().optional().describe('Whether the transform dropped the event.'),
-      reason: z.string().optional().describe('Why it failed, for programs.'),
-      message: z.string().optional().describe('Why it failed, in a sentence.'),
-    })
-    .optional(),
-  request: z
-    .strictObject({
-      url: z.string().describe('The address.'),
-      method: z.string().describe('The HTTP method.'),
-      headers: headerPairsSchema.describe('The headers, in order, as pairs of name and value.'),
-      body: z.string().describe('Base64'),
-    })
-    .optional()
-    .describe('The request as it is sent, if the filter lets it pass.'),
-  response: z
-    .strictObject({
-      statusCode: z.int().describe('The HTTP status of the response; 0 if there was none.'),
-      latencyMs: z.number().describe('How long the destination took, in milliseconds.'),
-      responseBody: z.string().optional().describe('The beginning of the response body.'),
-      error: z.string().optional().describe('Why there was no response.'),
-    })
-    .optional()
-    .describe('What the destination responded, if the request was sent.'),
-});
-nameSchemas({
-  EventStatusCounts: statusCounts,
-  FilterResult: testResultSchema.shape.filter,
-  TransformResult: testResultSchema.shape.transform.unwrap(),
-});
-export type TestResult = z.infer<typeof testResultSchema>;
-export const rulesTrialResultSchema = testResultSchema
-  .pick({ filter: true, transform: true })
-  .extend({ body: z.string().optional().describe('What is left to send, in base64') });

@@ -14,7 +14,7 @@ import {
 import { manageScope } from '@stak/tenants';
 import { z } from 'zod';
 import { type Base, enteredTenant, type Service, type SkillDeps } from '../deps.ts';
-import * as schema from '../schema.ts';
+import { tenantParams, usageQuery, usageShape } from '../schema.ts';
 import { enabledNames, readAgentSettings } from '../settings.ts';
 import { resolveUser } from '../state/access.ts';
 import { readUsage } from '../usage/usage.ts';
@@ -27,13 +27,14 @@ import {
   testCustomSkill,
 } from './custom-skills.ts';
 import { readMcpSkills } from './mcp/servers.ts';
+import * as schema from './schema.ts';
 import { approvalOf, type Skill } from './skill.ts';
 import { skillsOfTenant } from './tables.ts';
 
 const tags = ['agents'] as string[];
 const common = { tenant: 'path', mcp: false, tags } as const;
 const base = '/v1/tenants/{tenant_id}';
-const skillParams = schema.tenantParams.extend({ name: schema.skillName.describe('The name of the skill.') });
+const skillParams = tenantParams.extend({ name: schema.skillName.describe('The name of the skill.') });
 const onePath = `${base}/custom-skills/{name}` as const;
 
 const routes = {
@@ -47,8 +48,8 @@ const routes = {
     scope: 'read',
     summary: 'Get messages, tokens and cost by day',
     description: 'End users get their own; hosts get those of the tenant, or of one user.',
-    request: { params: schema.tenantParams, query: schema.usageQuery },
-    responses: { 200: json(schema.usageShape) },
+    request: { params: tenantParams, query: usageQuery },
+    responses: { 200: json(usageShape) },
     problems: ['agents.user_not_found'],
   }),
   tenantUsage: route({
@@ -61,8 +62,8 @@ const routes = {
     scope: 'read',
     summary: 'Get messages, tokens and cost of the whole tenant by day',
     description: 'For the account and the admins of the tenant.',
-    request: { params: schema.tenantParams, query: schema.usageQuery.omit({ user_id: true }) },
-    responses: { 200: json(schema.usageShape) },
+    request: { params: tenantParams, query: usageQuery.omit({ user_id: true }) },
+    responses: { 200: json(usageShape) },
   }),
   skills: route({
     ...common,
@@ -75,7 +76,7 @@ const routes = {
     scope: 'read',
     summary: 'List skills',
     description: 'Returns the built-in and custom skills and which of them are enabled.',
-    request: { params: schema.tenantParams },
+    request: { params: tenantParams },
     responses: { 200: json(z.strictObject({ data: z.array(schema.skillShape).describe('The skills.') })) },
   }),
   customSkills: route({
@@ -87,7 +88,7 @@ const routes = {
     scope: 'read',
     summary: 'List custom skills',
     description: 'Returns the skills that the tenant serves at its own addresses.',
-    request: { params: schema.tenantParams, query: pageQuery() },
+    request: { params: tenantParams, query: pageQuery() },
     responses: { 200: json(pageOf(schema.customSkillShape)) },
   }),
   getSkill: route({

@@ -6,9 +6,10 @@ import { accountEndpoint } from '../account-endpoint.ts';
 import { webhookErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { type Alert, alertsOfUser } from '../main-table.ts';
-import { alertSchema, analyticsQuery, analyticsSchema } from '../schema.ts';
+import { alertSchema } from '../schema.ts';
 import { analyse } from './analytics.ts';
 import { dayOf } from './attempt-counts.ts';
+import { analyticsQuery, analyticsSchema } from './schema.ts';
 
 const tags = ['webhooks'];
 const common = { auth: 'account', tenant: 'none', mcp: false, tags } as const;

@@ -17,16 +17,18 @@ import {
   createdConnectionSchema,
   idSchema,
   newConnectionSchema,
-  type RulesSample,
-  rulesTrialResultSchema,
-  rulesTrialSchema,
-  sampleSchema,
-  testResultSchema,
 } from '../schema.ts';
 import { ifVersionOf } from '../sources/routes.ts';
 import type { Sources } from '../sources/sources.ts';
 import type { Connections } from './connections.ts';
 import { requestOf, testConnection, tryRules } from './test-run.ts';
+import {
+  type RulesSample,
+  rulesTrialResultSchema,
+  rulesTrialSchema,
+  sampleSchema,
+  testResultSchema,
+} from './trial-schema.ts';
 
 const tags = ['webhooks'];
 const common = { auth: 'account', tenant: 'none', mcp: false, tags } as const;

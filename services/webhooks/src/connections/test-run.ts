@@ -2,9 +2,9 @@ import { buildRequest, describeFailure, responseText, type SendDeps, send } from
 import { webhookErrors } from '../errors.ts';
 import type { HookRequest } from '../filters/request-view.ts';
 import type { Connection } from '../main-table.ts';
-import type { RulesSample, TestResult } from '../schema.ts';
 import type { RuleSet } from '../transforms/rules.ts';
 import type { TransformFailure, TransformOutcome } from '../transforms/transform.ts';
+import type { RulesSample, TestResult } from './trial-schema.ts';
 
 type RulesTrial = Pick<TestResult, 'filter' | 'transform'>;
 type Passed = Extract<TransformOutcome, { ok: true; dropped: false }>;

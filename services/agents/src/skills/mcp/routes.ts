@@ -12,7 +12,8 @@ import {
   route,
 } from '@stak/http';
 import type { Service, SkillDeps } from '../../deps.ts';
-import * as schema from '../../schema.ts';
+import { tenantParams } from '../../schema.ts';
+import * as schema from '../schema.ts';
 import {
   acceptTools,
   deleteMcpServer,
@@ -27,7 +28,7 @@ import { mcpServersOfTenant } from './tables.ts';
 
 const own = { auth: 'account', tags: ['agents'] as string[], tenant: 'path', mcp: false } as const;
 const base = '/v1/tenants/{tenant_id}/mcp-servers';
-const params = schema.tenantParams.extend({ name: schema.mcpServerName });
+const params = tenantParams.extend({ name: schema.mcpServerName });
 const onePath = `${base}/{name}` as const;
 const found = ['agents.mcp_server_not_found'];
 
@@ -40,7 +41,7 @@ const routes = {
     scope: 'read',
     summary: 'List the MCP servers of a tenant',
     description: 'Returns the MCP servers and the tools that each of them has.',
-    request: { params: schema.tenantParams, query: pageQuery() },
+    request: { params: tenantParams, query: pageQuery() },
     responses: { 200: json(pageOf(schema.mcpServerShape)) },
   }),
   get: route({
