@@ -9,9 +9,8 @@ import { Confirm } from '../../components/fields/confirm.tsx';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { useAnswer, useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
-import { useMembers } from '../../queries/organisation.ts';
+import { useMe, useMembers } from '../../queries/organisation.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
-import { useMe } from './profile.tsx';
 import { Frame } from './recovery.tsx';
 
 const route = getRouteApi('/links/authorize');

@@ -8,7 +8,7 @@ import { useAction, useSubmit } from '../../queries/actions.ts';
 import { useAnswer } from '../../queries/answers.ts';
 import { client, session } from '../../queries/api.ts';
 import { signInFor } from '../../queries/destination.ts';
-import { useMe } from './profile.tsx';
+import { useMe } from '../../queries/organisation.ts';
 import { Frame, withToken } from './recovery.tsx';
 
 // The page of an invitation link. Needs a click, because programs that scan e-mails open links too.

@@ -14,13 +14,12 @@ import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { useRows } from '../../queries/answers.ts';
 import { client, session } from '../../queries/api.ts';
-import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
+import { useMe, useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
 import { permissionsKey, useMay } from '../../queries/permissions.ts';
 import { choicesOf, withCapital } from '../../text/capital.ts';
 import { counted, formatNumber, formatTime } from '../../text/format.ts';
 import { OrganisationProvider } from './organisation-provider.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
-import { useMe } from './profile.tsx';
 import { useStepUp } from './step-up.tsx';
 
 type Organisation = NonNullable<ReturnType<typeof useOrganisation>['data']>;

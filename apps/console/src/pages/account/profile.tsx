@@ -21,15 +21,13 @@ import { Permitted } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useAction, useSubmit } from '../../queries/actions.ts';
-import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
+import { useMe } from '../../queries/organisation.ts';
 import { DeleteAccount } from './deletion.tsx';
 import { Download } from './download.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { passwordHint } from './recovery.tsx';
 import { useStepUp } from './step-up.tsx';
-
-export const useMe = () => useAnswer(['me'], () => client.accounts.getMe());
 
 // An account whose e-mail address is not verified.
 export function Unverified() {

@@ -6,9 +6,8 @@ import { Confirm } from '../../components/fields/confirm.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
-import { useOrganisation } from '../../queries/organisation.ts';
+import { useMe, useOrganisation } from '../../queries/organisation.ts';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
-import { useMe } from './profile.tsx';
 import { about, type ProviderName, useOrganisationSignIn, useProviders } from './provider-buttons.tsx';
 import { useStepUp } from './step-up.tsx';
 

@@ -24,10 +24,10 @@ import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
+import { useMe } from '../../queries/organisation.ts';
 import { ConnectedApps } from './apps.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { Passkeys } from './passkeys.tsx';
-import { useMe } from './profile.tsx';
 import { LinkedProviders, LinkOrganisation } from './providers.tsx';
 import { useStepUp } from './step-up.tsx';
 
