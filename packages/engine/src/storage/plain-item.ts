@@ -30,7 +30,7 @@ export function encodePlain(item: NativeItem): Encoded | undefined {
   return { size, bytes: encodeText(text === '' ? '{}' : `${text}}`, size, hasTags, isAscii) };
 }
 
-// What was written so far: the size as DynamoDB counts it, and whether every byte is one character.
+// The size so far as DynamoDB counts it, and whether every byte is one character.
 const writing = { size: 0, isAscii: true, hasTags: false };
 
 // JSON of a value, as `JSON.stringify` writes it; undefined if it is not plain. Checking, measuring and writing in one
