@@ -63,7 +63,7 @@ const farewells = /^(Leave|Sign out|Delete my account)/;
 
 // Several may have the same name, such as one in each row.
 const numbered = (names: readonly string[], at: number): string =>
-  `${names[at]} ${names.slice(0, at).filter(one => one === names[at]).length}`;
+  `${names[at]} ${names.slice(0, at).filter(name => name === names[at]).length}`;
 
 // Waits until every request has received its headers. Event streams never finish.
 function watchRequests(page: Page) {

@@ -60,6 +60,7 @@ export {
   type Reach,
   type RouteSpec,
   raw,
+  readOnly,
   route,
   withProblems,
 } from './routes/route.ts';

@@ -19,7 +19,7 @@ async function openUnread(options?: ListOptions) {
   return {
     list,
     tell: (change: Change) => tell(change),
-    ids: () => list.snapshot().messages.map(one => one.id),
+    ids: () => list.snapshot().messages.map(message => message.id),
   };
 }
 

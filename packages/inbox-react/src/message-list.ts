@@ -65,7 +65,9 @@ export function listMessages(
     load(Math.min(limits.reloadMessages, Math.max(limits.pageMessages, state.messages.length)), undefined);
 
   const filterFor = ({ id }: Message): Filter =>
-    keepsMarked && state.messages.some(one => one.id === id) ? { ...filter, isRead: undefined } : filter;
+    keepsMarked && state.messages.some(message => message.id === id)
+      ? { ...filter, isRead: undefined }
+      : filter;
 
   const watch = () =>
     inbox.onChange(change => {
@@ -73,11 +75,12 @@ export function listMessages(
       const { messages } = state;
       isOvertaken = isBusy;
       if (change.kind === 'stale') void reload();
-      else if (change.kind === 'gone') set({ messages: messages.filter(one => one.id !== change.id) });
+      else if (change.kind === 'gone')
+        set({ messages: messages.filter(message => message.id !== change.id) });
       else if (change.kind === 'each')
         set({ messages: messages.map(change.change).filter(one => isShown(one, filter, nowS)) });
       // Older messages than the last loaded page come with the next one.
-      else if (!state.hasMore || messages.some(one => one.id <= change.message.id))
+      else if (!state.hasMore || messages.some(message => message.id <= change.message.id))
         set({ messages: insertMessage(messages, change.message, filterFor(change.message), nowS) });
     });
 

@@ -45,7 +45,7 @@ const anyMark: fc.Arbitrary<Mark> = fc.constantFrom<Mark[]>(
 const uniqueMessages = fc.uniqueArray(anyMessage, { selector: one => one.id, minLength: 1 });
 
 function countAll(messages: readonly Message[]): Counts {
-  const shown = messages.filter(one => isShown(one, {}, nowS));
+  const shown = messages.filter(message => isShown(message, {}, nowS));
   const count = (list: Message[]) => ({
     total: list.length,
     unread: list.filter(one => !one.read).length,

@@ -14,7 +14,7 @@ import type { Hub } from './streaming/live-answers.ts';
 import type { UnsavedAnswer } from './turns/run-turn.ts';
 import type { CountMessage } from './usage/counter.ts';
 
-export type Entered = {
+export type EnteredTenant = {
   tenant_id: string;
   account_id: string;
   name: string;
@@ -23,12 +23,12 @@ export type Entered = {
 };
 
 // The tenant that the route of a request has entered.
-export const enteredTenant = (c: Parameters<typeof tenantOf>[0]): Entered => tenantOf<Entered>(c);
+export const enteredTenant = (c: Parameters<typeof tenantOf>[0]): EnteredTenant => tenantOf<EnteredTenant>(c);
 
 // For work in the background.
-type EnterTenant = (principal: Principal, tenantId: string) => Promise<Entered>;
+type EnterTenant = (principal: Principal, tenantId: string) => Promise<EnteredTenant>;
 // Finds the active tenant that has claimed a channel.
-type ResolveChannel = (type: string, channelId: string) => Promise<Entered>;
+type ResolveChannel = (type: string, channelId: string) => Promise<EnteredTenant>;
 // Finds the user with an identity on a channel, by `channel_identities`.
 export type FindChannelUser = (
   tenantId: string,
@@ -92,7 +92,7 @@ export type AgentsDeps = {
   addresses?: Partial<ChannelAddresses>; // of the channels' APIs, if not the providers' own
 };
 
-// What operations work with, by concern. A function names the concerns, or the fields, that it uses.
+// The dependencies of operations, by concern. A function names the concerns, or the fields, that it uses.
 
 export type Base = { readonly store: Store; readonly clock: Clock; readonly ids: Ids; readonly log: Logger };
 
@@ -134,7 +134,6 @@ type ApprovalDeps = {
   readonly audit: WriteAudit;
 };
 
-// What answering a message takes.
 export type TurnDeps = Base &
   StateDeps &
   ModelDeps &

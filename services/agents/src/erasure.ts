@@ -107,8 +107,8 @@ async function eraseTenant(
   const [usage, memories, choices, skills, channels, notices, mcpServers, forgottenTexts] = found;
   for (const channel of channels.items) await eraseSecrets(service, channel);
   const steps = [
-    ...usage.items.map(one =>
-      one.entity === 'usage of a day' ? write.delete(tenantDay, one.item) : write.delete(userDay, one.item),
+    ...usage.items.map(day =>
+      day.entity === 'usage of a day' ? write.delete(tenantDay, day.item) : write.delete(userDay, day.item),
     ),
     ...memories.items.map(item => write.delete(memory, item)),
     ...memories.items.flatMap(item =>
@@ -144,7 +144,7 @@ const eraseSecrets = (
     if (!isRefused(error)) throw error;
   });
 
-// What is in no turn yet, and pending approvals.
+// Exports messages that are in no turn yet, and pending approvals.
 async function* exportUnfinished(
   service: Pick<Service, 'store'>,
   head: ConversationKey,

@@ -65,7 +65,7 @@ export function createAgents(deps: AgentsDeps) {
     // Settings that the server cannot fulfil, checked before they are saved.
     checkSettings: (tenantId: string, before: TenantSettings, after: TenantSettings) =>
       checkSettings(service, tenantId, before, after),
-    accountSkills: service.skills.filter(one => one.isAboutAccount).map(one => one.name),
+    accountSkills: service.skills.filter(skill => skill.isAboutAccount).map(skill => skill.name),
     // One round of the worker: for tests and for processes without one.
     runDue: () => runDue(service),
   };

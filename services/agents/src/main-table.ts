@@ -1,7 +1,7 @@
 import { defineKeys, defineQuery, entity } from '@stak/table';
 import { z } from 'zod';
 
-// What a list of conversations shows, without messages.
+// The attributes that a list of conversations shows.
 const listed = ['title', 'user_id', 'channel', 'last_seq', 'created_at', 'updated_at'] as const;
 
 export const ratings = ['good', 'bad'] as const;

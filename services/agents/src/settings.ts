@@ -81,8 +81,8 @@ const parseAgentSettings = (settings: TenantSettings): AgentSettings => ({
 
 // A tenant enables its `custom_skills` by name; an entry there may also be an object with a name.
 export function enabledNames({ enabled_skills, custom_skills }: TenantSettings): Set<string> {
-  const names = custom_skills.map(one =>
-    typeof one === 'string' ? one : (one as { name?: unknown } | null)?.name,
+  const names = custom_skills.map(skill =>
+    typeof skill === 'string' ? skill : (skill as { name?: unknown } | null)?.name,
   );
   return new Set([...enabled_skills, ...names.filter(name => typeof name === 'string')]);
 }

@@ -88,7 +88,7 @@ const decide = (fixture: Fixture, id: string, approved: boolean, as = 'acme~ann'
 const waitingOf = async (fixture: Fixture, as = 'acme~ann') =>
   (await fixture.call('GET', '/v1/tenants/acme/approvals', { as })).body.data;
 
-// Those who lose a race wait a moment.
+// Callers who lose a race wait a moment.
 async function whileTimePasses<T>(fixture: Fixture, work: Promise<T>): Promise<T> {
   let isOver = false;
   const over = () => {

@@ -105,22 +105,22 @@ async function run(first: Fixture, steps: readonly Step[]): Promise<void> {
     if (status === 200) acknowledged[c]!.set(text, body.seq);
   };
 
-  for (const one of steps) {
-    if (one.kind === 'say') {
-      const work = Array.from({ length: one.together }, (_, i) =>
-        speak(fixtures[(one.process + i) % processes]!, one.conversation),
+  for (const step of steps) {
+    if (step.kind === 'say') {
+      const work = Array.from({ length: step.together }, (_, i) =>
+        speak(fixtures[(step.process + i) % processes]!, step.conversation),
       );
       await finish(work);
-    } else if (one.kind === 'clear') {
-      acknowledged[one.conversation]!.clear(); // confirmed or not, nobody may rely on what was there
-      const path = `${conversationPath(`c${one.conversation}`)}/messages`;
-      await finish([fixtures[one.process]!.call('DELETE', path)]);
-    } else if (one.kind === 'fault') faults[one.process]!.failNext(one.after, one.when);
-    else if (one.kind === 'crash') {
-      faults[one.process]!.reset();
-      fixtures[one.process] = open(one.process);
-    } else if (one.kind === 'wait') await clock.advance(one.seconds * 1000);
-    else if (one.kind === 'work') await finish([fixtures[one.process]!.agents.runDue()]);
+    } else if (step.kind === 'clear') {
+      acknowledged[step.conversation]!.clear(); // confirmed or not, nobody may rely on what was there
+      const path = `${conversationPath(`c${step.conversation}`)}/messages`;
+      await finish([fixtures[step.process]!.call('DELETE', path)]);
+    } else if (step.kind === 'fault') faults[step.process]!.failNext(step.after, step.when);
+    else if (step.kind === 'crash') {
+      faults[step.process]!.reset();
+      fixtures[step.process] = open(step.process);
+    } else if (step.kind === 'wait') await clock.advance(step.seconds * 1000);
+    else if (step.kind === 'work') await finish([fixtures[step.process]!.agents.runDue()]);
     else {
       for (const map of acknowledged) map.clear();
       await clock.advance(31 * 24 * 60 * 60 * 1000);

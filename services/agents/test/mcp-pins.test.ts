@@ -74,10 +74,10 @@ const refresh = async (fixture: Fixture) => (await fixture.call('POST', `${path}
 const usable = async (fixture: Fixture): Promise<string[]> => {
   const { body } = await fixture.call('GET', '/v1/tenants/acme/skills');
   const skills = body.data as { name: string; is_enabled: boolean }[];
-  return skills.filter(one => one.is_enabled).map(({ name }) => name);
+  return skills.filter(skill => skill.is_enabled).map(({ name }) => name);
 };
 type Listed = { name: string; hash: string; is_changed: boolean; accepted_description: string | null };
-const changedIn = ({ tools }: { tools: Listed[] }) => tools.filter(one => one.is_changed);
+const changedIn = ({ tools }: { tools: Listed[] }) => tools.filter(tool => tool.is_changed);
 
 describe('a tool of an MCP server', () => {
   it.each<[string, Tool]>([

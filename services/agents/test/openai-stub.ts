@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 
 type Chunk = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads from a request, it names itself.
-type Asked = any;
+type ModelRequest = any;
 type Usage = {
   prompt_tokens: number;
   completion_tokens: number;
   prompt_tokens_details?: { cached_tokens: number };
 };
 // What the server does with one request: events, a status, or nothing at all any more.
-export type Behaviour = (asked: Asked, stream: Stream) => void | Promise<void>;
+export type Behaviour = (asked: ModelRequest, stream: Stream) => void | Promise<void>;
 export type Stream = {
   text(...parts: string[]): void;
   think(text: string): void;
@@ -25,7 +25,7 @@ export type Stream = {
 
 // A server that speaks OpenAI's protocol, one behaviour for each request, the last one for all that follow.
 export async function openStub(...behaviours: Behaviour[]) {
-  const asked: Asked[] = [];
+  const asked: ModelRequest[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);

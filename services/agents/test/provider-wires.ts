@@ -18,11 +18,11 @@ export type Wire = {
   refusal: Reply;
   truncated: Reply; // text, and then the end of the stream
   tooLong: Reply;
-  // Of a request: how many messages it has, and the results of tools in it.
-  messages(body: Asked): unknown[];
+  // Reads from a request how many messages it has, and the results of tools in it.
+  messages(body: ModelRequest): unknown[];
 };
 // biome-ignore lint/suspicious/noExplicitAny: what a wire reads from a request, it names itself.
-type Asked = any;
+type ModelRequest = any;
 
 const sse = (events: readonly object[], named = false): Reply => ({
   status: 200,
@@ -292,7 +292,7 @@ export const wires: readonly Wire[] = [anthropic(), bedrock(), google(), openai(
 
 // Answers each request with the next reply, the last one for all that follow. GET is for lists of models.
 export async function openWire(replies: readonly Reply[], list?: object) {
-  const asked: { url: string; body: Asked }[] = [];
+  const asked: { url: string; body: ModelRequest }[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;

@@ -25,8 +25,8 @@ function readEvents(response: Response) {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       const texts = (text + part.value).split('\n\n');
       text = texts.pop()!;
-      for (const one of texts) {
-        const [, id, event, data] = /id: (.*)\nevent: (.*)\ndata: (.*)/.exec(one) ?? [];
+      for (const text of texts) {
+        const [, id, event, data] = /id: (.*)\nevent: (.*)\ndata: (.*)/.exec(text) ?? [];
         if (data !== undefined) events.push({ id: id!, event: event!, data: JSON.parse(data) });
       }
       news.emit('news');

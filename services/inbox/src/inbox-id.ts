@@ -26,7 +26,7 @@ export function checkInboxId({ tenant_key, inbox_key, uid }: InboxId & { uid?: s
   if (uid !== undefined && !isUid(uid)) throw inboxErrors.create('inbox.key_invalid', `A uid: ${uidHint}`);
 }
 
-// What was sent in an inbox is spread over partitions, each of which takes 1,000 write units a second on DynamoDB:
+// Sends of an inbox are spread over partitions, each of which takes 1,000 write units a second on DynamoDB:
 // `t#<tenant>S#<inbox>~3` and so on. Earlier versions kept all of it in `t#<tenant>S#<inbox>`, where it still is.
 // No key of an inbox has a `~`. docs/adr/0113-what-an-inbox-sent-is-spread.md
 export const bucketOf = ({ inbox_key }: Pick<InboxId, 'inbox_key'>, text: string): string =>

@@ -2,10 +2,10 @@ import { entity } from '@stak/table';
 import { z } from 'zod';
 import { exampleId, exampleInbox, inboxId, inboxKeys, int, messageContent, taxonomy } from './inbox-keys.ts';
 
-// What was sent, to whom, and under which ids of the host; and the members of an inbox.
+// Sends, their recipients and their ids of the host; and the members of an inbox.
 
-// Which of the inbox's partitions it is in: by its own id, or by the id of the host, or by the key of the request. Bodies
-// and long lists of recipients are few, and stay in the first.
+// The partition of the inbox that it is in follows from its own id, the id of the host, or the key of the request.
+// Bodies and long lists of recipients are few, and stay in the first.
 const sentIn = { ...inboxId, bucket: z.string() };
 const exampleSent = { ...exampleInbox, bucket: 'main~3' };
 

@@ -139,7 +139,7 @@ async function broadcastReads(deps: Deps, before: UserState, after: UserState) {
   return changes;
 }
 
-// What one event adds to the readers of sends. One with many sends is several of these.
+// One event adds this to the readers of sends. An event with many sends is several of these.
 type Counted = { eventId: string; inbox: InboxId; reads: readonly (readonly [id: string, by: number])[] };
 
 function countedOf(eventId: string, inbox: InboxId, changes: ReadonlyMap<string, number>): Counted[] {

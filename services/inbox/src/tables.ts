@@ -125,7 +125,7 @@ export const inboxTable = defineTable(inboxKeys, {
   ],
 });
 
-// Whose storage each item takes: the tenant is part of every key.
+// Each item takes the storage of its tenant, which is part of every key.
 const ofTenant = <E extends AnyEntity>(
   entity: E & (KeyOf<E> extends { tenant_key: string } ? unknown : never),
 ) =>
@@ -134,4 +134,4 @@ const ofTenant = <E extends AnyEntity>(
     key => ({ kind: 'tenant', id: (key as { tenant_key: string }).tenant_key }) as const,
   );
 
-export const inboxOwners = entities.map(one => ofTenant(one));
+export const inboxOwners = entities.map(entity => ofTenant(entity));

@@ -37,7 +37,7 @@ async function handle({ subscriptions }: Inbox, Records: StreamRecords): Promise
     // Lambda sends a record that failed again, and all after it.
     for (let rest = Records, left = 20; rest.length > 0; left--) {
       const { batchItemFailures } = await toLambda(subscription, { log })({ Records: rest });
-      const failed = new Set(batchItemFailures.map(one => one.itemIdentifier));
+      const failed = new Set(batchItemFailures.map(failure => failure.itemIdentifier));
       const first = rest.findIndex(({ dynamodb }) => failed.has(dynamodb?.SequenceNumber ?? ''));
       if (first === -1) break;
       if (left === 0) throw new Error(`${subscription.name} failed`);

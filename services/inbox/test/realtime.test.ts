@@ -119,7 +119,7 @@ describe('the event stream', () => {
     expect(
       events
         .slice(0, 3)
-        .map(one => one.data.id)
+        .map(event => event.data.id)
         .toSorted(),
     ).toEqual(missed.toSorted());
     expect(events[3]).toMatchObject({ event: 'counts', data: { total: 3 } });

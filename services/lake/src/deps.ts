@@ -51,7 +51,7 @@ export type ReaderDeps = SharedDeps & {
   // Seals the keys to files, which are valid for this server's address only.
   sealer: Sealer;
   publicUrl: string;
-  // Whose limits apply to an end user. Not needed without end users.
+  // Finds the account whose limits apply to an end user. Not needed without end users.
   payerOf?: PayerOf;
   // By the plan of the paying account. Default: `limits.queryLimit`.
   queryLimits?: QueryLimits;

@@ -70,10 +70,10 @@ export function createLakeReader(deps: ReaderDeps & { wake(): void }) {
   };
 }
 
-// What a reader needs from the maintenance.
-type Maintained = { onMissingFile(): void; eraseTexts(owners: readonly Owner[]): Promise<void> };
+// The part of the maintenance that a reader needs.
+type ReaderMaintenance = { onMissingFile(): void; eraseTexts(owners: readonly Owner[]): Promise<void> };
 
-function openReader(deps: ReaderDeps, lakeTables: readonly LakeTable[], maintained: Maintained) {
+function openReader(deps: ReaderDeps, lakeTables: readonly LakeTable[], maintained: ReaderMaintenance) {
   const { insights = [], scratch, ducks = createReaderDucks(), textsSetting, tenantsOf } = deps;
   const eraseTexts = async (accountId: string): Promise<void> => {
     const tenantIds = await tenantsOf(accountId);

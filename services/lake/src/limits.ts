@@ -78,9 +78,9 @@ export const ownQueue = 1000; // insights that wait for each other; each takes m
 export const insightMs = 10_000; // as for a caller's own query
 export const cacheBytes = 2 * 1024 * 1024 * 1024; // of a bucket's objects on this machine's disk
 export const cacheMs = 24 * 60 * 60_000; // an unread copy of this age may be of an object that was erased elsewhere
-// Of SQL: as many accounts at a time as there are processes. One query of an account runs, four wait for it.
+// SQL of as many accounts at a time as there are processes. One query of an account runs, four wait for it.
 export const queryQueue = { atOnce: callerProcesses, perAccount: 5, waiting: 200 };
-// Of insights: each takes milliseconds, and a console asks for a dozen at once.
+// Insights take milliseconds each, and a console asks for a dozen at once.
 export const insightQueue = { atOnce: 4, perAccount: 50, waiting: 1000 };
 export const conflicts = 20; // of one put in a bucket; each means that another put of the key was in progress
 

@@ -24,7 +24,7 @@ import type { ObjectStore } from './storage/objects.ts';
 
 export type Caller = AccountPrincipal | EndUserPrincipal;
 
-/** What an account's plan lets one query return, and how long it may take. */
+/** The limits that an account's plan sets to one query. */
 export type QueryLimit = { rows: number; bytes: number; seconds: number };
 export type QueryLimits = (accountId: string) => Promise<QueryLimit | undefined>;
 

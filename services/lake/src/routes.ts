@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { type AnyEndpoint, endpoint, json, route } from '@stak/http';
+import { type AnyEndpoint, endpoint, json, readOnly, route } from '@stak/http';
 import { z } from 'zod';
 import type { TextsSetting } from './deps.ts';
 import { type FileFormat, fileFormats } from './duckdb/duck.ts';
@@ -91,14 +91,11 @@ const routes = {
   }),
   history: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/lake/history/{table}/{id}',
     auth: 'account',
     scope: 'read',
     operationId: 'lake.history',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'Get the changes of one row',
     description:
       'Returns what was written to the row, newest first: the fields that changed, with their values before and after. It goes back to `since`, 90 days at most. Who wrote it is not part of it. There is a history of `tasks`, by `task_id`; the answer is empty for an id without changes.',
@@ -109,14 +106,11 @@ const routes = {
   }),
   status: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/lake/status',
     auth: 'account',
     scope: 'read',
     operationId: 'lake.status',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     summary: 'Get the lag of the lake, and its tables',
     description: 'Returns how far the lake is behind each table.',
@@ -124,15 +118,12 @@ const routes = {
   }),
   insights: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/insights',
     auth: 'user',
     endUserScope: 'lake:read',
     scope: 'read',
     operationId: 'insights.list',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     summary: 'List insights',
     description: 'Returns the insights with their names and columns.',
@@ -140,15 +131,12 @@ const routes = {
   }),
   insight: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/insights/{name}',
     auth: 'user',
     endUserScope: 'lake:read',
     scope: 'read',
     operationId: 'insights.read',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'caller',
     mcp: 'reads',
     summary: 'Get an insight: numbers about your data, seconds old',
@@ -162,14 +150,11 @@ const routes = {
 const textRoutes = {
   read: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/lake/texts',
     auth: 'account',
     scope: 'read',
     operationId: 'lake.readTexts',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'Get whether texts are in the lake',
     description:
       'Texts are what is said in conversations, and the bodies of webhooks. They are off until an owner or an admin switches them on.',

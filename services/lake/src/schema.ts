@@ -33,31 +33,42 @@ export const exportBody = queryBody.extend({
     .describe('`csv`, `arrow` (IPC stream) or `parquet`. By default what `Accept` asks for, else `csv`.'),
 });
 
-const column = z.strictObject({ name: text, type: text });
+const column = z.strictObject({
+  name: text.describe('The name of the column.'),
+  type: text.describe('Its type in SQL.'),
+});
 export const queryResult = z.strictObject({
-  columns: z.array(column),
-  rows: z.array(z.array(z.unknown())),
+  columns: z.array(column).describe('The columns of the result.'),
+  rows: z.array(z.array(z.unknown())).describe('The rows of the result.'),
   truncated: z.boolean().describe('Whether there were more rows than were returned.'),
   ...freshness,
 });
 
 // Shows the progress of the lake, but not the number of rows of all owners.
 const tableStatus = z.strictObject({
-  table: text,
-  last_commit_at: text.nullable(),
-  backfill: z.strictObject({ segments: z.int(), finished: z.int() }).nullable(),
+  table: text.describe('The name of the table.'),
+  last_commit_at: text.nullable().describe('When the last changes were written.'),
+  backfill: z
+    .strictObject({
+      segments: z.int().describe('How many parts the table has.'),
+      finished: z.int().describe('How many parts are copied.'),
+    })
+    .nullable()
+    .describe('How far the copy of older items is.'),
   ...freshness,
 });
 
 export const lakeStatus = z.strictObject({
-  tables: z.array(tableStatus),
-  views: z.array(
-    z.strictObject({
-      name: text,
-      description: text,
-      columns: z.array(column),
-    }),
-  ),
+  tables: z.array(tableStatus).describe('The tables of the lake.'),
+  views: z
+    .array(
+      z.strictObject({
+        name: text.describe('The name of the view.'),
+        description: text.describe('What the view holds.'),
+        columns: z.array(column).describe('The columns of the view.'),
+      }),
+    )
+    .describe('The views to query.'),
 });
 
 const enabled = z.boolean().describe('Whether texts are kept from now on.');
@@ -94,10 +105,19 @@ export const historyAnswer = z.strictObject({
 });
 
 export const insightList = z.strictObject({
-  data: z.array(z.strictObject({ name: text, description: text })),
+  data: z
+    .array(
+      z.strictObject({
+        name: text.describe('The name of the insight.'),
+        description: text.describe('What it tells.'),
+      }),
+    )
+    .describe('The insights.'),
 });
 
-export const insightParams = z.strictObject({ name: z.string().min(1).max(100) });
+export const insightParams = z.strictObject({
+  name: z.string().min(1).max(100).describe('The name of the insight.'),
+});
 export const insightQuery = z.strictObject({
   days: z.coerce
     .number()
@@ -109,10 +129,10 @@ export const insightQuery = z.strictObject({
 });
 
 export const insightAnswer = z.strictObject({
-  name: text,
+  name: text.describe('The name of the insight.'),
   whose: z
     .enum(['user', 'account', 'account_and_tenants'])
     .describe("Whose items are counted: the end user's, the account's, or also those of its tenants' users"),
-  data: z.array(z.record(text, z.union([text, z.number(), z.null()]))),
+  data: z.array(z.record(text, z.union([text, z.number(), z.null()]))).describe('The rows of the insight.'),
   ...freshness,
 });

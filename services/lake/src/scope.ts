@@ -2,7 +2,7 @@ import type { AccountPrincipal, EndUserPrincipal } from '@stak/http';
 import { quoteText } from './duckdb/sql-text.ts';
 import type { Owner } from './tables.ts';
 
-// Which rows a caller sees, as a condition on the columns that every row has had since it was captured.
+// Writes which rows a caller sees as a condition on the columns that every row has had since it was captured.
 
 export type Scope = {
   readonly payer: string; // the account whose limits apply: an account may create any number of end users

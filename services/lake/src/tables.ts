@@ -16,8 +16,8 @@ export type FollowedEntity<Item = Attributes> = {
   readonly idAttribute?: string;
   // Attributes that must not leave the table: hashes, sealed secrets.
   readonly omit?: readonly string[];
-  // What people said or sent. It is kept only for accounts that want it, for as long as it is in its table, without
-  // history, and end users do not see it. `Texts` finds the owner, so there is no `ownerOf`.
+  // Texts that people said or sent. They are kept only for accounts that want it, for as long as it is in its table,
+  // without history, and end users do not see it. `Texts` finds the owner, so there is no `ownerOf`.
   readonly text?: {
     readonly schema: ZodObject;
     readonly of: (item: Item) => Attributes | undefined; // by the schema; undefined for an item without a row
@@ -62,7 +62,7 @@ export type Plan = {
 
 export function planOf({ table, entities = [], ignore = [] }: FollowedTable): Plan {
   const ignored = new Set(ignore.map(({ name }) => name));
-  const described = new Map(entities.map(one => [one.entity.name, one]));
+  const described = new Map(entities.map(entity => [entity.entity.name, entity]));
   const all = table.entities
     .filter(({ name }) => !ignored.has(name))
     .map(entity => [entity.name, described.get(entity.name) ?? { entity }] as const);

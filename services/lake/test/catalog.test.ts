@@ -142,7 +142,7 @@ test('a table without captured data has no snapshot, and gets one later', async 
   await backend.store.put(chore, newChore('usr_ann', 'a'));
   await capture(backend, catalog.lake);
   const loaded = await catalog.load('silver.tasks', 'ann');
-  expect(loaded.metadata.snapshots.map(one => one['snapshot-id'] > 0)).toEqual([true]);
+  expect(loaded.metadata.snapshots.map(snapshot => snapshot['snapshot-id'] > 0)).toEqual([true]);
   expect((await readTasks(catalog, loaded)).map(row => row.task_id)).toEqual(['a']);
 });
 

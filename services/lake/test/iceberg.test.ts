@@ -75,7 +75,7 @@ test.each(['folder', 'bucket'])('Iceberg tables contain the lake’s data, in a 
     const snapshot = table.snapshots.find(one => one['snapshot-id'] === id)!;
     expect(await readSnapshot(objects, snapshot)).toHaveLength(count);
   }
-  const sequences = table.snapshots.map(one => one['sequence-number']);
+  const sequences = table.snapshots.map(snapshot => snapshot['sequence-number']);
   expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
 
   const [{ data_file: file }] = (await readEntries(objects, current)) as [
@@ -157,7 +157,7 @@ test('killed at any step, the tables are intact, and the next process continues'
     expect((await readEverything(objects)).length).toBeGreaterThan(0);
     await createIcebergTables({ ...about, objects }).publish(second);
     const table = await readTable(objects, bronze);
-    expect(table.snapshots.map(one => one['snapshot-id'])).toEqual([first.version, second.version]);
+    expect(table.snapshots.map(snapshot => snapshot['snapshot-id'])).toEqual([first.version, second.version]);
     const rows = await readSnapshot<BronzeRow>(objects, table.snapshots.at(-1)!);
     expect(eventIds(rows)).toEqual(eventIds(await readBronze(backend)));
   }
@@ -192,12 +192,12 @@ test('a new attribute gets a new number, and the others keep theirs', async () =
   const after = await readTable(backend.objects, silver);
   expect(after['table-uuid']).toBe(before['table-uuid']);
   const fieldsOf = (table: typeof before) =>
-    table.schemas.find(one => one['schema-id'] === table['current-schema-id'])!.fields;
+    table.schemas.find(schema => schema['schema-id'] === table['current-schema-id'])!.fields;
   expect(fieldsOf(after)).toEqual([
     ...fieldsOf(before),
     { id: before['last-column-id'] + 1, name: 'weight', required: false, type: 'double' },
   ]);
-  expect(after.snapshots.map(one => one['schema-id'])).toEqual([0, 1]);
+  expect(after.snapshots.map(snapshot => snapshot['schema-id'])).toEqual([0, 1]);
   expect(JSON.parse(after.properties['schema.name-mapping.default']!)).toHaveLength(fieldsOf(after).length);
 });
 

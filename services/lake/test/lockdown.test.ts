@@ -181,7 +181,7 @@ test.runIf(process.platform === 'linux')(
 );
 
 test('administrators’ tables do not exist for others', async () => {
-  const entities = followed.entities.map(one => ({ ...one, scope: 'admin' as const }));
+  const entities = followed.entities.map(entity => ({ ...entity, scope: 'admin' as const }));
   const guarded = openLake(backend, { tables: [{ ...followed, entities }] });
   expect((await guarded.query(ann, 'select count(*) from tasks')).rows).not.toEqual([[0]]);
   const reader = { ...ann, scope: 'write' as const };

@@ -208,15 +208,4 @@ describe('a prefix in a bucket', () => {
     expect(bucket.keys()).toEqual([]);
     objects.close();
   });
-
-  test('a lake that an earlier version created without the slash keeps working', async () => {
-    const bucket = await openBucket();
-    const earlier = await open(bucket, '');
-    await earlier.put(`lake${manifest}`, Buffer.from('old'));
-    const objects = await open(bucket, 'lake');
-    expect(Buffer.from((await objects.get(manifest))!).toString()).toBe('old');
-    await objects.put('leases/t/1.json', Buffer.from('{}'));
-    expect(bucket.keys()).toContain('lakeleases/t/1.json');
-    for (const one of [earlier, objects]) one.close();
-  });
 });

@@ -42,7 +42,6 @@ export type TasksDeps = {
   publicUrl?: string;
 };
 
-// What the operations behind the routes work with.
 export type Deps = CommitDeps & {
   log: Logger;
   cursors: Cursors;

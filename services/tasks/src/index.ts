@@ -69,7 +69,7 @@ export function createTasks(given: TasksDeps) {
     eraser: createEraser({ store, search }),
     // For other services in the same process. They have to know whose tasks they ask for.
     operations: {
-      // Of an owner who has one; or only if this person asked for it.
+      // Ends the feed of the owner; with `onlyOf`, only if this person asked for it.
       async revokeFeed(owner: Owner, onlyOf?: { made_by: string }) {
         try {
           await revokeFeed(deps, userIdOf(owner), undefined, onlyOf);

@@ -25,7 +25,7 @@ export const createFollowers = ({ hub }: Deps): FollowerOptions[] => [
   },
 ];
 
-// What follows the `#`.
+// Returns what follows the `#`.
 const keyPart = (key: unknown): string => String(key).slice(String(key).indexOf('#') + 1);
 
 // The effects of a write. A change that is delivered twice has the same effect. Both get whole pages, and look at the

@@ -301,7 +301,6 @@ function byUser({ user_id }: { user_id?: string }) {
 const byTask = ({ target_task_pk }: { target_task_pk?: string }) =>
   byUser({ user_id: target_task_pk?.slice('TASK#'.length) });
 
-// Whose storage each item takes.
 export const taskOwners = [
   ownedByKey(user, byUser),
   ownedByKey(task, byUser),

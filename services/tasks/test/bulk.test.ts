@@ -44,7 +44,7 @@ const unfinished = (store: IdempotencyStore): IdempotencyStore => ({
 const bulk = async (items: readonly BulkItem[], key?: string) => {
   const response = await f.call('POST', '/v1/tasks/bulk', { send: { items }, key });
   const { results = [] } = (await response.json()) as { results?: Result[] };
-  const codes = results.map(one => one.code ?? one.ok);
+  const codes = results.map(result => result.code ?? result.ok);
   return { status: response.status, retryAfter: response.headers.get('retry-after'), results, codes };
 };
 const afterOneWrite = () => {
@@ -58,7 +58,7 @@ const deleted = async (title: string) => {
   return task;
 };
 
-// Of each kind one item. The last one needs a transaction of its own.
+// Makes one item of each kind. The last one needs a transaction of its own.
 async function everyKind(): Promise<BulkItem[]> {
   const weekly = await f.create({ title: 'Weekly', due_date: '2026-03-02', recurrence: 'FREQ=WEEKLY' });
   const first = await f.create({ title: 'First' });
@@ -105,7 +105,7 @@ describe('a bulk request with an Idempotency-Key', () => {
     const other = await openTasks(f);
     const runs = [f, other].map(one => runBulk(one.writing, 'usr_ann', items, 'b1'));
     for (const results of await Promise.all(runs))
-      expect(results.map(one => (one.ok ? true : one.code))).toEqual(allOnce);
+      expect(results.map(result => (result.ok ? true : result.code))).toEqual(allOnce);
     expect(await total()).toBe(4);
   });
 });

@@ -69,7 +69,7 @@ describe('the OpenAPI document', () => {
         Object.values(methods as Record<string, { operationId: string; tags: string[] }>),
       );
     expect(operations).toHaveLength(f.tasks.api.length);
-    expect(new Set(operations.map(one => one.operationId)).size).toBe(operations.length);
+    expect(new Set(operations.map(operation => operation.operationId)).size).toBe(operations.length);
     for (const { operationId, tags } of operations) {
       expect(operationId).toMatch(/^tasks\.[a-zA-Z]+$/);
       expect(tags).toEqual(['tasks']);

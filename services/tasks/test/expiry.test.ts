@@ -218,15 +218,6 @@ describe('a restored task', () => {
     await f.ok('PATCH', path, { send: { title: 'Edited' } });
     expect((await f.ok('GET', path)).ttl).toBe(atDay(35));
   });
-
-  it('of an older version keeps its days too', async () => {
-    stop = startConsumers(f);
-    const path = await restoreLate();
-    const Key = { PK: 'TASK#usr_ann', SK: `TASK#${path.slice('/v1/tasks/'.length)}` };
-    await f.client.update({ TableName: 'todo-app-data', Key, UpdateExpression: 'REMOVE restored_at' });
-    await keep(15);
-    await eventually(async () => (await f.ok('GET', path)).ttl === atDay(35));
-  });
 });
 
 describe('a task that has expired by a clock a second ahead', () => {

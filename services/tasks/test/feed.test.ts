@@ -34,11 +34,11 @@ describe('the calendar', () => {
     expect(response.headers.get('content-type')).toBe('text/calendar; charset=utf-8');
     const calendar = new ICAL.Component(ICAL.parse(await response.text()));
     const events = calendar.getAllSubcomponents('vevent').map(one => new ICAL.Event(one));
-    const days = events.map(one => `${one.startDate.toString()} ${one.summary}`).sort();
+    const days = events.map(event => `${event.startDate.toString()} ${event.summary}`).sort();
     expect(days).toEqual(['2026-01-02 ✓ Done', '2026-01-05 Weekly', '2026-03-29 Pay, or else; "now"']);
     const [pay, weekly] = [
-      events.find(one => one.summary.startsWith('Pay'))!,
-      events.find(one => one.isRecurring())!,
+      events.find(event => event.summary.startsWith('Pay'))!,
+      events.find(event => event.isRecurring())!,
     ];
     expect([pay.startDate.isDate, pay.description]).toEqual([true, 'Line one\nline two, 🏠']);
     expect(pay.component.getFirstProperty('categories')!.getValues()).toEqual(['money, mine', 'a']);
@@ -60,7 +60,7 @@ describe('the calendar', () => {
     await f.ok('PATCH', `/v1/tasks/${task_id}`, { send: { status: 'completed' } });
     const calendar = new ICAL.Component(ICAL.parse(await (await read(await address())).text()));
     const events = calendar.getAllSubcomponents('vevent').map(one => new ICAL.Event(one));
-    const shown = events.map(one => `${one.startDate} ${one.summary} ${one.isRecurring()}`);
+    const shown = events.map(event => `${event.startDate} ${event.summary} ${event.isRecurring()}`);
     expect(shown.filter(one => one.includes('Twice')).sort()).toEqual([
       '2026-01-05 ✓ Twice false',
       '2026-01-12 Twice false',
@@ -77,8 +77,8 @@ describe('the calendar', () => {
     const text = await (await other.call('GET', new URL(address).pathname, { as: 'nobody' })).text();
     const calendar = new ICAL.Component(ICAL.parse(text));
     const events = calendar.getAllSubcomponents('vevent').map(one => new ICAL.Event(one));
-    expect(new Set(events.map(one => one.summary)).size).toBe(45);
-    for (const one of events) expect(one.description).toMatch(/^(?:🏠, ){240,250}…$/u);
+    expect(new Set(events.map(event => event.summary)).size).toBe(45);
+    for (const event of events) expect(event.description).toMatch(/^(?:🏠, ){240,250}…$/u);
     expect(text.match(/BEGIN:VCALENDAR|END:VCALENDAR|PRODID/g)).toHaveLength(3);
   });
 

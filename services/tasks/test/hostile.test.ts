@@ -43,7 +43,7 @@ describe('bad input', () => {
     expect(response.status).toBe(400);
     const { code, errors } = await problem(response);
     expect(code).toBe('http.request_invalid');
-    expect(errors?.map(one => one.pointer)).toContain(pointer);
+    expect(errors?.map(error => error.pointer)).toContain(pointer);
   });
 
   it('overlong names of accents are refused before they are normalised, which would take seconds', async () => {
@@ -131,7 +131,7 @@ describe('bad input', () => {
       as: 'bob',
       send: { items },
     });
-    expect(results.map(one => one.ok)).toEqual([false, true]);
+    expect(results.map(result => result.ok)).toEqual([false, true]);
   });
 
   it('filters with the maximum of values are answered, by no more queries than values', async () => {

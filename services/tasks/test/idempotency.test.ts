@@ -28,11 +28,11 @@ describe.each(suites)('an Idempotency-Key, over $name', ({ open }) => {
         (i % 2 ? f : other).call('POST', '/v1/tasks', { send, key: 'fifty' }),
       ),
     );
-    const bodies = new Set(await Promise.all(responses.map(one => one.text())));
-    expect(new Set(responses.map(one => one.status))).toEqual(new Set([201]));
+    const bodies = new Set(await Promise.all(responses.map(response => response.text())));
+    expect(new Set(responses.map(response => response.status))).toEqual(new Set([201]));
     expect(bodies.size).toBe(1);
-    expect(responses.filter(one => !one.headers.has('idempotency-replayed'))).toHaveLength(1);
-    expect(new Set(responses.map(one => one.headers.get('location'))).size).toBe(1);
+    expect(responses.filter(response => !response.headers.has('idempotency-replayed'))).toHaveLength(1);
+    expect(new Set(responses.map(response => response.headers.get('location'))).size).toBe(1);
     expect(await total()).toBe(before + 1);
   });
 

@@ -63,7 +63,7 @@ describe.each(suites)('any history of a user, over $name', ({ open, runs, pageIt
         expect([...replica.tasks.keys()].sort()).toEqual(idsOf(model.live));
         expect(model.live.every(one => replica.tasks.get(one.id)?.status === one.status)).toBe(true);
         const { items } = await listTrash(f.writing, user_id, { limit: 100 });
-        expect(items.map(one => one.task_id)).toEqual(model.trash.map(one => one.id).sort());
+        expect(items.map(item => item.task_id)).toEqual(model.trash.map(one => one.id).sort());
         for (const task of model.live)
           expect((await listSubtasks(f.writing, user_id, task.id)).map(one => one.task_id)).toEqual(
             task.subtasks,
@@ -74,7 +74,7 @@ describe.each(suites)('any history of a user, over $name', ({ open, runs, pageIt
   });
 });
 
-const idsOf = (tasks: readonly Plain[]) => tasks.map(one => one.id);
+const idsOf = (tasks: readonly Plain[]) => tasks.map(task => task.id);
 
 // As a client does it.
 async function sync(f: Fixture, user_id: string, replica: Replica): Promise<void> {
@@ -98,7 +98,7 @@ async function readAll(queries: readonly patterns.PageReader[]): Promise<string[
   let next: Awaited<ReturnType<typeof readQueries>>['next'];
   do {
     const page = await readQueries(queries, itemsAtATime, next);
-    ids.push(...page.items.map(one => one.task_id));
+    ids.push(...page.items.map(item => item.task_id));
     next = page.next;
   } while (next);
   return ids;

@@ -131,7 +131,7 @@ export async function make(f: Fixture, user_id: string, model: Model, move: Move
       await setStatusOfMany(
         deps,
         user_id,
-        tasks.map(one => one.id),
+        tasks.map(task => task.id),
         move.status,
       );
       for (const task of tasks) setStatus(model, task, move.status, nowS);
@@ -142,7 +142,7 @@ export async function make(f: Fixture, user_id: string, model: Model, move: Move
       const results = await runBulk(
         deps,
         user_id,
-        tasks.map(one => ({ op: 'delete' as const, task_id: one.id })),
+        tasks.map(task => ({ op: 'delete' as const, task_id: task.id })),
       );
       // One that went with its parent is not found any more.
       for (const [i, task] of tasks.entries()) {

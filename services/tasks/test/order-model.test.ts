@@ -180,7 +180,7 @@ describe.each([
         const user_id = `usr_order_${++users}`;
         const model: Model = { order: [], trash: [], retentionDays };
         if (retentionDays) await updateUser(both.f.writing, user_id, { retention_days: retentionDays });
-        for (const one of steps) await take(both, user_id, model, one);
+        for (const step of steps) await take(both, user_id, model, step);
         await check(both.plain, user_id, model);
       }),
       { numRuns: runs, ...seeded },

@@ -20,7 +20,7 @@ afterAll(() => f.close());
 type List = { data: WireTask[] };
 const order = async (reading: { user_id: string }) => {
   const { items } = await readQueries(tasksInOrder({ store: f.store, ...reading }), 100);
-  return items.map(one => one.task_id);
+  return items.map(item => item.task_id);
 };
 
 const moves = fc.array(fc.tuple(fc.nat(7), fc.nat(7), fc.constantFrom('before', 'after', 'top', 'bottom')), {
@@ -178,7 +178,7 @@ it('a task is moved beside its anchor while many expired neighbours wait to be r
   const [last, moved] = [await add('pending'), await add('pending')];
   await own.clock.advance(2 * 24 * 60 * 60 * 1000);
   const list = async () =>
-    (await readQueries(tasksInOrder({ store: own.store, user_id }), 100)).items.map(one => one.task_id);
+    (await readQueries(tasksInOrder({ store: own.store, user_id }), 100)).items.map(item => item.task_id);
   await moveTask(own.writing, user_id, moved, { after: first });
   expect(await list()).toEqual([first, moved, last]);
   await moveTask(own.writing, user_id, moved, { before: last });
@@ -231,7 +231,7 @@ it('tasks are moved beside each other while the index has none of the moves', as
   const expected = [a, d, c, b];
   late.catchUp();
   const { items } = await readQueries(tasksInOrder({ store: late.store, user_id }), 100);
-  expect(items.map(one => one.task_id)).toEqual(expected);
+  expect(items.map(item => item.task_id)).toEqual(expected);
   await late.close();
 });
 

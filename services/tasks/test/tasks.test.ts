@@ -180,7 +180,9 @@ describe('bulk operations', () => {
     const { results } = await f.ok<{ results: Record<string, unknown>[] }>('POST', '/v1/tasks/bulk', {
       send: { items },
     });
-    const shown = results.map(one => one.code ?? (one.task as WireTask | undefined)?.version ?? 'deleted');
+    const shown = results.map(
+      result => result.code ?? (result.task as WireTask | undefined)?.version ?? 'deleted',
+    );
     const refused = ['http.version_mismatch', 'tasks.recurrence_refused'];
     expect(shown).toEqual([2, ...refused, 3, 'tasks.task_not_found', 2, 'deleted', 4]);
     expect(await f.ok('GET', `/v1/tasks/${b!.task_id}`)).toEqual(b);
@@ -195,7 +197,7 @@ describe('bulk operations', () => {
     const { results } = await f.ok<{ results: { ok: boolean }[] }>('POST', '/v1/tasks/bulk', {
       send: { items },
     });
-    expect(results.every(one => one.ok)).toBe(true);
+    expect(results.every(result => result.ok)).toBe(true);
     expect(f.ledger.entries().find(one => one.pattern === 'bulk')?.calls).toBe(2);
     const counts = await f.ok<{ by_status: Record<string, number> }>('GET', '/v1/tasks/counts');
     const deleted: object[] = [];

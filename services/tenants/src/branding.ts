@@ -53,8 +53,8 @@ export const frameAncestors = z
   .max(limits.frameAncestors);
 
 export const portalShape = z.strictObject({
-  tenant_id: z.string(),
-  name: z.string(),
+  tenant_id: z.string().describe('The id of the tenant.'),
+  name: z.string().describe('The title of the portal.'),
   logo: z.string().optional().describe('An https:// URL, or the image itself as a data: URL'),
   color: z.string().optional().describe('The colour of buttons and links'),
   header_color: z.string().optional().describe('The colour of the bar at the top'),

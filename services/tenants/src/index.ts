@@ -119,7 +119,7 @@ export function createTenants(deps: TenantsDeps) {
     // The user with an identity on a channel, by the lock of it.
     findChannelUser: async (tenantId: string, channel: string, identity: string) =>
       (await findByIdentity(service, tenantId, channel, identity)).items[0]?.user_id,
-    // What the tenant has stored about one of its users; for an unknown user, only the age of the tenant.
+    // Describes a user as the tenant has stored them; an unknown one by the age of the tenant only.
     describeUser: async (tenantId: string, userId: string) => {
       const known = await deps.store.get(user, { tenant_id: tenantId, user_id: userId });
       if (known) return { email: known.email, name: known.display_name, createdAt: known.created_at };
@@ -142,7 +142,7 @@ export function createTenants(deps: TenantsDeps) {
           if (!tenantErrors.includes(error) || error.code !== 'tenants.not_found') throw error;
         });
     },
-    // Which pages may show the portal in a frame, and what it may load. Undefined if the tenant does not exist.
+    // Reads which pages may show the portal in a frame, and what it may load. Undefined if the tenant does not exist.
     portalPageOf: async (tenantId: string) => {
       const found = await readOpenTenant(service, tenantId);
       return found && portalPageOf(found);

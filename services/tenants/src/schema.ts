@@ -32,102 +32,130 @@ const reserved = new Set(
 export const tenantId = z
   .string()
   .max(limits.slugChars)
-  .regex(
-    /^[a-z0-9][a-z0-9-]+[a-z0-9]$/,
-    '3 to 63 lower case letters, digits and dashes, no dash at the ends',
-  );
+  .regex(/^[a-z0-9][a-z0-9-]+[a-z0-9]$/, '3 to 63 lower case letters, digits and dashes, no dash at the ends')
+  .describe('The id of the tenant.');
 const newTenantId = tenantId.refine(id => !reserved.has(id), 'This name is reserved');
 
 const idShape = /^[A-Za-z0-9_][A-Za-z0-9._:@|+=~-]*$/;
 const idHint = 'Letters, digits and . _ : @ | + = ~ -, beginning with a letter, a digit or _';
-export const userId = z.string().max(limits.userIdChars).regex(idShape, idHint);
-export const channelId = z.string().max(limits.channelIdChars).regex(idShape, idHint);
+export const userId = z
+  .string()
+  .max(limits.userIdChars)
+  .regex(idShape, idHint)
+  .describe('The id of the user.');
+export const channelId = z
+  .string()
+  .max(limits.channelIdChars)
+  .regex(idShape, idHint)
+  .describe('The id of the channel at its provider.');
 export const channelType = z
   .string()
   .max(limits.channelTypeChars)
-  .regex(/^[a-z][a-z0-9_-]*$/, 'A lower case letter, then letters, digits, _ and -');
-export const email = z.email().max(limits.emailChars);
-export const role = z.enum(['admin', 'member']);
+  .regex(/^[a-z][a-z0-9_-]*$/, 'A lower case letter, then letters, digits, _ and -')
+  .describe('The type of channel, such as `whatsapp`.');
+export const email = z.email().max(limits.emailChars).describe('The e-mail address.');
+export const role = z.enum(['admin', 'member']).describe('Whether the user administers the tenant.');
 const timestamp = z.iso.datetime();
 
 const objectOf = (mostBytes: number) =>
   z.record(z.string(), z.unknown()).refine(withinBytes(mostBytes), `At most ${mostBytes} bytes of JSON`);
 
 export const tenantShape = z.strictObject({
-  tenant_id: z.string(),
-  name: z.string(),
-  status: z.enum(['onboarding', 'active', 'suspended']),
-  created_at: timestamp,
-  updated_at: timestamp,
-  version: z.int(),
+  tenant_id: z.string().describe('The id of the tenant.'),
+  name: z.string().describe('A name for people.'),
+  status: z
+    .enum(['onboarding', 'active', 'suspended'])
+    .describe('A suspended tenant’s users cannot use the API.'),
+  created_at: timestamp.describe('When it was created.'),
+  updated_at: timestamp.describe('When it was last changed.'),
+  version: z.int().describe('Grows with every change; the ETag is made from it.'),
 });
 export const newTenant = z.strictObject({
-  tenant_id: newTenantId.optional(),
-  name: displayText,
-  status: z.enum(['onboarding', 'active']).default('onboarding'),
+  tenant_id: newTenantId.optional().describe('The id of the tenant.'),
+  name: displayText.describe('A name for people.'),
+  status: z
+    .enum(['onboarding', 'active'])
+    .default('onboarding')
+    .describe('A suspended tenant’s users cannot use the API.'),
 });
 export const tenantPatch = z.strictObject({
-  name: displayText.optional(),
-  status: z.enum(['active', 'suspended']).optional(),
+  name: displayText.optional().describe('A name for people.'),
+  status: z
+    .enum(['active', 'suspended'])
+    .optional()
+    .describe('A suspended tenant’s users cannot use the API.'),
 });
 
 export const channelShape = z.strictObject({
-  tenant_id: z.string(),
-  type: z.string(),
-  channel_id: z.string(),
-  created_at: timestamp,
+  tenant_id: z.string().describe('The id of the tenant.'),
+  type: z.string().describe('The type of channel, such as `whatsapp`.'),
+  channel_id: z.string().describe('The id of the channel at its provider.'),
+  created_at: timestamp.describe('When it was created.'),
 });
 export const newChannel = z.strictObject({ type: channelType, channel_id: channelId });
 
 export const userShape = z.strictObject({
-  tenant_id: z.string(),
-  user_id: z.string(),
-  email: z.string().optional(),
-  display_name: z.string(),
+  tenant_id: z.string().describe('The id of the tenant.'),
+  user_id: z.string().describe('The id of the user.'),
+  email: z.string().optional().describe('The e-mail address.'),
+  display_name: z.string().describe('The name that people see.'),
   role,
-  channel_identities: z.record(z.string(), z.string()),
-  preferences: z.record(z.string(), z.unknown()),
-  custom_properties: z.record(z.string(), z.unknown()),
-  memory_summary: z.string().optional(),
-  memory_updated_at: z.string().optional(),
-  memory_edited_at: z.string().optional(),
-  created_at: timestamp,
-  updated_at: timestamp,
-  version: z.int(),
+  channel_identities: z.record(z.string(), z.string()).describe('The id of the user on each channel.'),
+  preferences: z.record(z.string(), z.unknown()).describe('What the user prefers, any JSON.'),
+  custom_properties: z
+    .record(z.string(), z.unknown())
+    .describe('Properties of your own, checked by the tenant’s schema.'),
+  memory_summary: z.string().optional().describe('A summary of what is remembered of the user.'),
+  memory_updated_at: z.string().optional().describe('When the memory last changed, as an ISO 8601 time.'),
+  memory_edited_at: z
+    .string()
+    .optional()
+    .describe('When a person edited the summary, as an ISO 8601 time. It is not generated from then on.'),
+  created_at: timestamp.describe('When it was created.'),
+  updated_at: timestamp.describe('When it was last changed.'),
+  version: z.int().describe('Grows with every change; the ETag is made from it.'),
 });
 export const newUser = z.strictObject({
   user_id: userId.optional(),
   email: email.optional(),
-  display_name: displayText,
+  display_name: displayText.describe('The name that people see.'),
   role: role.default('member'),
-  channel_identities: boundedRecord(channelType, channelId, limits.identitiesPerUser).default({}),
-  preferences: objectOf(limits.preferencesBytes).default({}),
-  custom_properties: objectOf(limits.propertiesBytes).default({}),
+  channel_identities: boundedRecord(channelType, channelId, limits.identitiesPerUser)
+    .default({})
+    .describe('The id of the user on each channel.'),
+  preferences: objectOf(limits.preferencesBytes).default({}).describe('What the user prefers, any JSON.'),
+  custom_properties: objectOf(limits.propertiesBytes)
+    .default({})
+    .describe('Properties of your own, checked by the tenant’s schema.'),
 });
 // A merge patch (RFC 7396): null removes a field.
 export const userPatch = z.strictObject({
   email: email.nullable().optional(),
-  display_name: displayText.optional(),
+  display_name: displayText.optional().describe('The name that people see.'),
   role: role.optional(),
   channel_identities: boundedRecord(
     channelType,
     channelId.nullable(),
     2 * limits.identitiesPerUser, // all old ones removed, and all new ones added
-  ).optional(),
-  preferences: objectOf(limits.preferencesBytes).optional(),
-  custom_properties: objectOf(limits.propertiesBytes).optional(),
+  )
+    .optional()
+    .describe('The id of the user on each channel.'),
+  preferences: objectOf(limits.preferencesBytes).optional().describe('What the user prefers, any JSON.'),
+  custom_properties: objectOf(limits.propertiesBytes)
+    .optional()
+    .describe('Properties of your own, checked by the tenant’s schema.'),
 });
 
 export const jsonSchema = z.record(z.string(), z.unknown());
 
 export const invitationShape = z.strictObject({
-  tenant_id: z.string(),
-  invitation_id: z.string(),
-  email: z.string(),
+  tenant_id: z.string().describe('The id of the tenant.'),
+  invitation_id: z.string().describe('The id of the invitation.'),
+  email: z.string().describe('The e-mail address.'),
   role,
-  user_id: z.string(),
-  created_at: timestamp,
-  expires_at: timestamp,
+  user_id: z.string().describe('The id of the user.'),
+  created_at: timestamp.describe('When it was sent.'),
+  expires_at: timestamp.describe('When the invitation expires.'),
 });
 export const newInvitation = z.strictObject({
   email,
@@ -137,15 +165,20 @@ export const newInvitation = z.strictObject({
     .boolean()
     .optional()
     .describe('Whether to mail the invitation to the address, with a link to the portal'),
-  ttl_days: z.int().min(1).max(limits.invitationTtlDays).default(limits.invitationTtlDaysDefault),
+  ttl_days: z
+    .int()
+    .min(1)
+    .max(limits.invitationTtlDays)
+    .default(limits.invitationTtlDaysDefault)
+    .describe('How many days the invitation is valid.'),
 });
 export const acceptedInvitation = z.strictObject({
-  token: z.string().min(1).max(300),
-  display_name: displayText,
+  token: z.string().min(1).max(300).describe('The token in the link of the invitation.'),
+  display_name: displayText.describe('The name that people see.'),
 });
 
 export const newToken = z.strictObject({
-  sub: userId,
+  sub: userId.describe('The id of the user that the token is for.'),
   scope: z
     .string()
     .max(limits.scopeChars)
@@ -156,27 +189,32 @@ export const newToken = z.strictObject({
     .transform(text => [...new Set(text.split(' '))].join(' '))
     .default(leastScope)
     .describe(`Separated by spaces, any of ${endUserScopes.join(', ')}`),
-  ttl_seconds: z.int().min(limits.tokenTtlLeastS).max(limits.tokenTtlS).default(limits.tokenTtlDefaultS),
+  ttl_seconds: z
+    .int()
+    .min(limits.tokenTtlLeastS)
+    .max(limits.tokenTtlS)
+    .default(limits.tokenTtlDefaultS)
+    .describe('How many seconds the token is valid.'),
 });
 export const tokenShape = z.strictObject({
-  token: z.string(),
-  tenant: z.string(),
-  sub: z.string(),
-  scope: z.string(),
-  expires_at: timestamp,
+  token: z.string().describe('The token for `Authorization: Bearer …`.'),
+  tenant: z.string().describe('The id of the tenant.'),
+  sub: z.string().describe('The id of the user that the token is for.'),
+  scope: z.string().describe('What the token may do.'),
+  expires_at: timestamp.describe('When the token expires.'),
 });
 
 export const erasureShape = z.strictObject({
-  erasure_id: z.string(),
-  tenant_id: z.string(),
-  subject: z.enum(['tenant', 'user']),
-  user_id: z.string().optional(),
-  status: z.enum(['waiting', 'running', 'done']),
-  steps: z.array(z.string()),
-  steps_done: z.array(z.string()),
-  failures: z.int(),
-  created_at: timestamp,
-  finished_at: timestamp.optional(),
+  erasure_id: z.string().describe('The id of the erasure.'),
+  tenant_id: z.string().describe('The id of the tenant.'),
+  subject: z.enum(['tenant', 'user']).describe('Whether a tenant or a user is erased.'),
+  user_id: z.string().optional().describe('The user that is erased, if it is not the tenant.'),
+  status: z.enum(['waiting', 'running', 'done']).describe('How far the erasure is.'),
+  steps: z.array(z.string()).describe('The steps of the erasure, in order.'),
+  steps_done: z.array(z.string()).describe('The steps that are done.'),
+  failures: z.int().describe('How many times a step failed and was tried again.'),
+  created_at: timestamp.describe('When it was asked for.'),
+  finished_at: timestamp.optional().describe('When all steps were done.'),
 });
 nameSchemas({
   AcceptedInvitation: acceptedInvitation,

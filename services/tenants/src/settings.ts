@@ -14,15 +14,36 @@ const name = z.string().min(1).max(200);
 const names = z.array(name).max(limits.listedNames);
 
 const agentFields = {
-  ai_provider: name,
-  ai_model: name,
-  system_prompt_override: z.string().max(limits.promptChars),
-  max_tokens_per_message: z.int().min(1).max(limits.tokensPerMessage),
-  enabled_channels: z.array(channelType).max(limits.listedNames),
-  enabled_skills: names,
-  custom_skills: z.array(z.union([name, z.looseObject({})])).max(limits.listedNames),
-  messages_per_day: z.int().min(0).max(limits.messagesPerDay),
-  max_conversation_history: z.int().min(0).max(limits.conversationHistory),
+  ai_provider: name.describe('The provider of the model.'),
+  ai_model: name.describe('The model that answers, by the provider’s own name.'),
+  system_prompt_override: z
+    .string()
+    .max(limits.promptChars)
+    .describe('Instructions for the model, instead of the usual ones.'),
+  max_tokens_per_message: z
+    .int()
+    .min(1)
+    .max(limits.tokensPerMessage)
+    .describe('How long an answer may be, in tokens.'),
+  enabled_channels: z
+    .array(channelType)
+    .max(limits.listedNames)
+    .describe('The channels that users may write on.'),
+  enabled_skills: names.describe('The skills that are enabled.'),
+  custom_skills: z
+    .array(z.union([name, z.looseObject({})]))
+    .max(limits.listedNames)
+    .describe('Skills that the tenant serves itself.'),
+  messages_per_day: z
+    .int()
+    .min(0)
+    .max(limits.messagesPerDay)
+    .describe('How many messages a day the tenant’s users may send.'),
+  max_conversation_history: z
+    .int()
+    .min(0)
+    .max(limits.conversationHistory)
+    .describe('How many turns the model sees.'),
 };
 const portalFields = {
   portal_sign_in: z
@@ -66,7 +87,7 @@ export const defaultSettings: TenantSettings = Object.freeze({
   portal_header_color: '',
 });
 
-// What an admin of the tenant may change. The other settings cost the account something, or open the portal to other
+// An admin of the tenant may change these. The other settings cost the account something, or open the portal to other
 // pages.
 const forAdmins: ReadonlySet<string> = new Set([
   'system_prompt_override',

@@ -33,7 +33,7 @@ describe.each(Object.entries(targets))('access, %s', (_, make) => {
       expect(JSON.stringify(listed.body)).not.toMatch(/token/);
 
       const answers = await Promise.all(Array.from({ length: 6 }, () => accept(body.token)));
-      expect(answers.map(one => one.status).sort()).toEqual([201, 404, 404, 404, 404, 404]);
+      expect(answers.map(answer => answer.status).sort()).toEqual([201, 404, 404, 404, 404, 404]);
       const { body: user } = await fixture.call('GET', at('users/newcomer'));
       expect(user).toMatchObject({ email: 'new@example.com', role: 'admin', display_name: 'New' });
       expect((await fixture.call('GET', at('invitations'))).body.data).toEqual([]);

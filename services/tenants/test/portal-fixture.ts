@@ -21,7 +21,7 @@ export function createPortalCalls(getFixture: () => Fixture) {
 
   // What the worker that sends mail does with the newest request, and what the mail holds then.
   async function deliver() {
-    const request = getFixture().mails.findLast(one => one.kind === 'tenant.sign_in_requested')!;
+    const request = getFixture().mails.findLast(mail => mail.kind === 'tenant.sign_in_requested')!;
     const before = getFixture().mails.length;
     const steps = await getFixture().tenants.resolveSignIn(request);
     if (Object.keys(steps).length === 0) return undefined;

@@ -2,8 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cookieOf, createPortalCalls, invent, openAcme } from './portal-fixture.ts';
 import { type Fixture, openFixture } from './tenants-fixture.ts';
 
-// What is invented, comes late, or meets a change in the same moment.
-
 describe('the portal', () => {
   let fixture: Fixture;
   beforeEach(async () => {

@@ -286,7 +286,7 @@ describe.each(Object.entries(targets))('the portal, %s', (name, make) => {
     }
     expect((await refresh(first.cookie)).status).toBe(401);
     const items = await everyItem(fixture.target);
-    expect(items.filter(one => String(one.sk).startsWith('SESSION#'))).toHaveLength(20);
+    expect(items.filter(item => String(item.sk).startsWith('SESSION#'))).toHaveLength(20);
   });
 
   it('lets people change their own name, and removes all their data when they are erased', async () => {

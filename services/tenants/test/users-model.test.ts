@@ -53,7 +53,7 @@ describe('users', () => {
         const base = `/v1/tenants/${tenant_id}/users`;
         await fixture.call('POST', '/v1/tenants', { send: { tenant_id, name: 'X' } });
         const model: Model = new Map();
-        for (const one of actions) expect(await act(fixture, base, one)).toBe(expected(model, one));
+        for (const action of actions) expect(await act(fixture, base, action)).toBe(expected(model, action));
 
         const locks = [...model].flatMap(([user, held]) => [
           ...(held.email === undefined ? [] : [`EMAIL#${held.email.toLowerCase()} ${user}`]),

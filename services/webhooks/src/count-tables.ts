@@ -20,33 +20,25 @@ const byLatency = Object.fromEntries(
   Array.from({ length: latencyBuckets }, (_, i) => [`l_${i}`, count]),
 ) as Record<`l_${number}`, Count>;
 
-const dayCountFields = {
-  userId: z.string(),
-  day: z.string().describe('Like 2026-03-31, in UTC'),
-  sourceId: z.string(),
-  shard: z.int(),
-  received: count,
-  attempts: count,
-  successes: count,
-  ...byStatus,
-  ...byLatency,
-  expiresAt: z.int(),
-};
-const totalCountFields = {
-  userId: z.string(),
-  ofId: z.string(),
-  shard: z.int(),
-  count,
-  failures: count,
-  lastAt: z.int().optional().describe('Unix timestamp (ms)'),
-};
 const statsPartition = z.int().describe('Follows from the id that is counted');
 
 export const dayCount = entity(eventsKeys, {
   name: 'count of a day',
   description:
     'Events of a source received that day, by status. An account has several partitions of these, and each process adds to one shard.',
-  schema: z.object({ ...dayCountFields, partition: statsPartition }),
+  schema: z.object({
+    userId: z.string(),
+    day: z.string().describe('Like 2026-03-31, in UTC'),
+    sourceId: z.string(),
+    shard: z.int(),
+    received: count,
+    attempts: count,
+    successes: count,
+    ...byStatus,
+    ...byLatency,
+    expiresAt: z.int(),
+    partition: statsPartition,
+  }),
   key: { partition: 'COUNTS#{userId}#{partition}', sort: 'DAY#{day}#{sourceId}#{shard}' },
   inKeyOnly: ['partition'],
 });
@@ -55,23 +47,19 @@ export type DayCount = Omit<ItemOf<typeof dayCount>, 'partition'>;
 export const totalCount = entity(eventsKeys, {
   name: 'total',
   description: 'Events of a source, or deliveries and failures of a connection, over its lifetime.',
-  schema: z.object({ ...totalCountFields, partition: statsPartition }),
+  schema: z.object({
+    userId: z.string(),
+    ofId: z.string(),
+    shard: z.int(),
+    count,
+    failures: count,
+    lastAt: z.int().optional().describe('Unix timestamp (ms)'),
+    partition: statsPartition,
+  }),
   key: { partition: 'COUNTS#{userId}#{partition}', sort: 'TOTAL#{ofId}#{shard}' },
   inKeyOnly: ['partition'],
 });
 export type TotalCount = Omit<ItemOf<typeof totalCount>, 'partition'>;
-
-// Of versions that kept all counts of an account in one partition. They are read, and no longer written.
-export const earlierDayCount = entity(eventsKeys, {
-  name: 'earlier count of a day',
-  schema: z.object(dayCountFields),
-  key: { partition: 'STATS#{userId}', sort: 'DAY#{day}#{sourceId}#{shard}' },
-});
-export const earlierTotalCount = entity(eventsKeys, {
-  name: 'earlier total',
-  schema: z.object(totalCountFields),
-  key: { partition: 'STATS#{userId}', sort: 'TOTAL#{ofId}#{shard}' },
-});
 
 export const countCheckpoint = entity(eventsKeys, {
   name: 'checkpoint of counts',
@@ -89,5 +77,3 @@ export const countStart = entity(eventsKeys, {
 
 export const daysOfUser = defineQuery('counts of a user by day', { of: dayCount });
 export const totalsOfUser = defineQuery('totals of a user', { of: totalCount });
-export const earlierDaysOfUser = defineQuery('earlier counts of a user by day', { of: earlierDayCount });
-export const earlierTotalsOfUser = defineQuery('earlier totals of a user', { of: earlierTotalCount });

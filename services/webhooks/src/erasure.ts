@@ -28,10 +28,6 @@ import {
   deliveriesOfEvent,
   delivery,
   type Event,
-  earlierDayCount,
-  earlierDaysOfUser,
-  earlierTotalCount,
-  earlierTotalsOfUser,
   event,
   eventKey,
   isoTime,
@@ -102,9 +98,6 @@ async function eraseCounts(store: Store, userId: string): Promise<void> {
     for await (const one of store.all(daysOfUser, of)) await store.delete(dayCount, one);
     for await (const one of store.all(totalsOfUser, of)) await store.delete(totalCount, one);
   }
-  for await (const one of store.all(earlierDaysOfUser, { userId })) await store.delete(earlierDayCount, one);
-  for await (const one of store.all(earlierTotalsOfUser, { userId }))
-    await store.delete(earlierTotalCount, one);
 }
 
 // The event last: the rest is found through it.

@@ -15,7 +15,6 @@ export const eventsKeys = defineKeys({
   stream: 'NEW_AND_OLD_IMAGES',
 });
 
-// Of an event, and what is counted of it.
 export const eventStatuses = [
   'received',
   'processing',

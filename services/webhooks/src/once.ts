@@ -1,11 +1,10 @@
 import type { Ids } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
 
-// What a change needs to be made once for each Idempotency-Key: `ids` are the same each time the request runs for its key,
+// Lets a change be made once for each Idempotency-Key: `ids` are the same each time the request runs for its key,
 // and `isRepeated` says that an earlier run may have made the change.
 export type Once = { ids: Ids; isRepeated: boolean | undefined };
 
-// Of a request, for what its handler calls.
 export const onceOf = (c: { get(name: 'ids'): Ids; get(name: 'isRepeated'): boolean | undefined }): Once => ({
   ids: c.get('ids'),
   isRepeated: c.get('isRepeated'),

@@ -48,13 +48,13 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
     const scan = { ...deps, holdDelivery: backlogs.hold, ...startersOf(deps, background, owner, signal) };
     const passes: Passes = new Map();
     const pace = createPace(deps);
-    // What is in flight continues, and the queue is read again in a moment.
-    const unlessAway = (error: unknown): Scanned => {
+    // Work in flight continues, and the queue is read again in a moment.
+    const unlessAway = (error: unknown): QueueScan => {
       if (!isUnavailable(error)) throw error;
       log.warn({ err: error }, 'the queue could not be read');
       return { hasMore: false, empty: [] };
     };
-    let found: Scanned = { hasMore: false, empty: [] };
+    let found: QueueScan = { hasMore: false, empty: [] };
 
     dispatcher.start({ owner, signal: cutOff.signal, onRoom });
     const gone = watchGone(owners, wake);
@@ -98,7 +98,7 @@ const startersOf = (
     background.run(isCatchUp(ref) ? 'catchUp' : 'job', ref.jobId, () => runJob(deps, ref, owner, signal)),
 });
 
-// Which shards are to be read. What was empty is read each second by one process, and less often by the others.
+// Decides which shards to read. An empty one is read each second by one process, and less often by the others.
 function createPace({ clock, owners, dueShards }: SchedulerDeps) {
   const emptySince = new Map<string, { atMs: number; waitMs: number }>();
   // A timer may be early, and a clock may be set back.
@@ -118,7 +118,7 @@ function createPace({ clock, owners, dueShards }: SchedulerDeps) {
   };
 }
 
-type Scanned = {
+type QueueScan = {
   hasMore: boolean;
   empty: readonly string[];
   quiet?: { position: number; untilMs: number; shards: number };
@@ -126,7 +126,7 @@ type Scanned = {
 
 // Where the store can tell that nothing was written since a scan that found nothing, the next one waits until something
 // is due.
-const isStill = ({ changePosition, clock, dueShards }: SchedulerDeps, { quiet }: Scanned): boolean =>
+const isStill = ({ changePosition, clock, dueShards }: SchedulerDeps, { quiet }: QueueScan): boolean =>
   quiet !== undefined &&
   clock.now() < quiet.untilMs &&
   dueShards.all().length === quiet.shards &&
@@ -136,7 +136,7 @@ async function scanOnce(
   deps: ScanDeps & Pick<SchedulerDeps, 'changePosition'>,
   passes: Passes,
   shards: readonly string[],
-): Promise<Scanned> {
+): Promise<QueueScan> {
   const nowMs = deps.clock.now();
   const position = deps.changePosition?.();
   const scanned = await scanQueue(deps, passes, shards);
@@ -155,7 +155,7 @@ async function nextDueMs({ store, dueShards }: ScanDeps, afterMs: number): Promi
 type Kind = keyof typeof limits.backgroundRuns;
 
 // Each kind has slots of its own: jobs may take hours, and neither backlogs nor events that are owed may wait for them.
-// What finds no slot is still due when another one ends. What fails is due again when its lease ends.
+// Work that finds no slot is still due when another one ends. Work that fails is due again when its lease ends.
 function createBackground(onError: (kind: Kind, error: unknown) => void, onEnd: () => void) {
   type Running = Map<string, Promise<void>>;
   const running: Record<Kind, Running> = { backlog: new Map(), job: new Map(), catchUp: new Map() };
@@ -207,17 +207,17 @@ async function scanShard(deps: ScanDeps, dueIn: string, passes: Passes): Promise
     const found = await deps.store.query(dueWork, { dueIn }, { to, limit: limits.scanItems, cursor });
     let taken = 0;
     const excess: DeliveryRef[] = [];
-    for (const one of found.items) {
-      if (one.entity === 'backlog') deps.runBacklog(one.item.connectionId);
-      else if (one.entity === 'job') deps.runJob(one.item);
+    for (const due of found.items) {
+      if (due.entity === 'backlog') deps.runBacklog(due.item.connectionId);
+      else if (due.entity === 'job') deps.runJob(due.item);
       else {
-        const offered = deps.dispatcher.offer(one.item);
+        const offered = deps.dispatcher.offer(due.item);
         if (offered === 'taken') taken += 1;
         // A quick connection will get to it in time. Of a slow one, or one that did not get to it, enough is in
         // memory: the rest goes to its backlog and makes room for others.
         else if (offered === 'full') {
-          const { connectionId, dueAt = nowMs } = one.item;
-          if (deps.dispatcher.isSlow(connectionId) || dueAt < nowMs - limits.overdueMs) excess.push(one.item);
+          const { connectionId, dueAt = nowMs } = due.item;
+          if (deps.dispatcher.isSlow(connectionId) || dueAt < nowMs - limits.overdueMs) excess.push(due.item);
         }
       }
     }
@@ -257,7 +257,7 @@ async function takeOverShard(deps: LeaseDeps, dueIn: string): Promise<void> {
   let cursor: string | undefined;
   for (let page = 0; page < limits.takeoverPages; page++) {
     const found = await deps.store.query(dueWork, { dueIn }, { ...range, limit: limits.scanItems, cursor });
-    await Promise.all(found.items.map(one => takeOver(deps, one, nowMs)));
+    await Promise.all(found.items.map(due => takeOver(deps, due, nowMs)));
     cursor = found.cursor;
     if (cursor === undefined) return;
   }

@@ -7,7 +7,7 @@ import { readWhere } from './filters/where.ts';
 import * as limits from './limits.ts';
 import { alertKinds, breakerStates, sourceProviders } from './main-table.ts';
 import { hmacConfigSchema, signingAlgorithmSchema, toleranceSchema } from './signatures/schema.ts';
-import { deliveryStates, type EventStatus, eventStatuses } from './tables.ts';
+import { deliveryStates, eventStatuses } from './tables.ts';
 import { transformSchema } from './transforms/schema.ts';
 
 // Requests and responses of the API.
@@ -19,7 +19,8 @@ const name = z
   .trim()
   .min(1)
   .max(limits.nameChars)
-  .refine(isName, 'No control or invisible characters');
+  .refine(isName, 'No control or invisible characters')
+  .describe('A name for people.');
 const url = z.string().max(limits.urlChars);
 const secret = z.string().min(1).max(limits.secretChars);
 const headerName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/, 'Not a header name');
@@ -49,14 +50,17 @@ const { name: sourceName, ...sourceOptions } = sourceFields;
 const provider = z.enum(sourceProviders).describe('The sender. `stak` for the events of Stak itself');
 
 export const newSourceSchema = z
-  .strictObject({ name: sourceName, provider: provider.default('custom') })
+  .strictObject({
+    name: sourceName,
+    provider: provider.default('custom'),
+  })
   .extend(z.strictObject(sourceOptions).partial().shape);
 export type NewSource = z.input<typeof newSourceSchema>;
 
 const removable = ['signingSecret', 'verifyToken', 'dedupeHeader', 'alertUrl', 'toleranceS'] as const;
 export const sourceChangeSchema = z.strictObject({
   name: sourceName.optional(),
-  status: z.enum(['active', 'paused']).optional(),
+  status: z.enum(['active', 'paused']).optional().describe('`paused` stops deliveries.'),
   signatures: sourceFields.signatures.optional(),
   signingAlgorithm: sourceFields.signingAlgorithm.optional(),
   whilePaused: sourceFields.whilePaused.optional(),
@@ -70,23 +74,28 @@ export const sourceChangeSchema = z.strictObject({
 export type SourceChange = z.infer<typeof sourceChangeSchema>;
 
 export const sourceSchema = z.strictObject({
-  sourceId: z.string(),
-  name: z.string(),
-  provider,
-  status: z.enum(['active', 'paused', 'deleted']),
+  sourceId: z.string().describe('The id of the source.'),
+  name: z.string().describe('A name for people.'),
+  provider: provider,
+  status: z.enum(['active', 'paused', 'deleted']).describe('Whether it takes and delivers events.'),
   signatures: sourceFields.signatures,
-  hasSigningSecret: z.boolean(),
+  hasSigningSecret: z
+    .boolean()
+    .describe('Whether the source has a signing secret. The secret itself is never shown.'),
   signingAlgorithm: signingAlgorithmSchema.optional(),
-  toleranceS: z.int().optional(),
-  dedupeHeader: z.string().optional(),
+  toleranceS: z.int().optional().describe('How many seconds a signed timestamp may be off.'),
+  dedupeHeader: z
+    .string()
+    .optional()
+    .describe('The header in which the sender puts its own id. Events with the same id are stored once.'),
   whilePaused: sourceFields.whilePaused,
   auditTrail: sourceFields.auditTrail,
-  alertUrl: z.string().optional(),
+  alertUrl: z.string().optional().describe('Where alerts are sent, as a signed POST.'),
   ingestUrl: z.string().optional().describe('The URL for the provider. Not set for the provider `stak`'),
-  eventCount: z.int(),
-  lastEventAt: z.string().optional(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
+  eventCount: z.int().describe('How many events the source has received.'),
+  lastEventAt: z.string().optional().describe('When the last event arrived, as an ISO 8601 time.'),
+  createdAt: z.string().describe('When it was created, as an ISO 8601 time.'),
+  updatedAt: z.string().describe('When it was last changed, as an ISO 8601 time.'),
 });
 export type SourceView = z.infer<typeof sourceSchema>;
 export const sourceWithSecretSchema = sourceSchema.extend({
@@ -95,7 +104,7 @@ export const sourceWithSecretSchema = sourceSchema.extend({
 
 const connectionFields = {
   name,
-  destinationUrl: url,
+  destinationUrl: url.describe('Where events are delivered.'),
   filters: filtersSchema,
   transform: transformSchema,
   retryConfig: retryConfigSchema,
@@ -114,7 +123,10 @@ const connectionFields = {
 const { name: connectionName, destinationUrl, ...connectionOptions } = connectionFields;
 
 export const newConnectionSchema = z
-  .strictObject({ name: connectionName, destinationUrl })
+  .strictObject({
+    name: connectionName,
+    destinationUrl,
+  })
   .extend(z.strictObject(connectionOptions).partial().shape);
 export type NewConnection = z.input<typeof newConnectionSchema>;
 
@@ -122,28 +134,30 @@ export const connectionChangeSchema = z.strictObject({
   ...z.strictObject(connectionFields).partial().shape,
   maxConcurrency: connectionFields.maxConcurrency.nullable().optional(),
   ratePerSecond: connectionFields.ratePerSecond.nullable().optional(),
-  status: z.enum(['active', 'paused']).optional(),
+  status: z.enum(['active', 'paused']).optional().describe('`paused` stops deliveries.'),
 });
 export type ConnectionChange = z.infer<typeof connectionChangeSchema>;
 
 export const connectionSchema = z.strictObject({
-  connectionId: z.string(),
-  sourceId: z.string(),
-  name: z.string(),
-  destinationUrl: z.string(),
+  connectionId: z.string().describe('The id of the connection.'),
+  sourceId: z.string().describe('The id of the source.'),
+  name: z.string().describe('A name for people.'),
+  destinationUrl: z.string().describe('Where events are delivered.'),
   filters: filtersSchema,
   transform: transformSchema,
   retryConfig: retryConfigSchema,
-  maxConcurrency: z.int(),
-  ratePerSecond: z.int().optional(),
-  ordered: z.boolean(),
-  status: z.enum(['active', 'paused', 'disabled', 'deleted']),
-  disabledReason: z.string().optional(),
-  breaker: z.enum(breakerStates),
-  deliveryCount: z.int(),
-  failureCount: z.int(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
+  maxConcurrency: z.int().describe('Requests in flight at a time, in each process'),
+  ratePerSecond: z.int().optional().describe('Attempts per second, over all processes'),
+  ordered: z.boolean().describe('Whether an event waits for the one before it.'),
+  status: z.enum(['active', 'paused', 'disabled', 'deleted']).describe('Whether it delivers events.'),
+  disabledReason: z.string().optional().describe('Why Stak disabled the connection.'),
+  breaker: z
+    .enum(breakerStates)
+    .describe('The circuit breaker: `closed` delivers, `open` waits, `half` tries again.'),
+  deliveryCount: z.int().describe('How many deliveries succeeded.'),
+  failureCount: z.int().describe('How many deliveries failed.'),
+  createdAt: z.string().describe('When it was created, as an ISO 8601 time.'),
+  updatedAt: z.string().describe('When it was last changed, as an ISO 8601 time.'),
 });
 export type ConnectionView = z.infer<typeof connectionSchema>;
 export const createdConnectionSchema = connectionSchema.extend({
@@ -151,58 +165,58 @@ export const createdConnectionSchema = connectionSchema.extend({
 });
 
 export const deliverySchema = z.strictObject({
-  connectionId: z.string(),
-  run: z.int(),
-  state: z.enum(deliveryStates),
+  connectionId: z.string().describe('The id of the connection.'),
+  run: z.int().describe('The number of the run: 1 at first, one more with each replay.'),
+  state: z.enum(deliveryStates).describe('How far the delivery is.'),
   isHeld: z.boolean().describe('Whether it is held until its connection can take it'),
-  attempts: z.int(),
-  nextAttemptAt: z.int().optional(),
-  statusCode: z.int().optional(),
-  error: z.string().optional(),
-  finishedAt: z.int().optional(),
+  attempts: z.int().describe('How many attempts were made.'),
+  nextAttemptAt: z.int().optional().describe('When the next attempt is due, in milliseconds since 1970.'),
+  statusCode: z.int().optional().describe('The HTTP status of the response; 0 if there was none.'),
+  error: z.string().optional().describe('Why there was no response.'),
+  finishedAt: z.int().optional().describe('When it succeeded or was given up, in milliseconds since 1970.'),
 });
 export const attemptSchema = z.strictObject({
-  connectionId: z.string(),
-  run: z.int(),
-  attemptNumber: z.int(),
-  destinationUrl: z.string(),
-  statusCode: z.int(),
-  responseBody: z.string().optional(),
-  latencyMs: z.int(),
-  error: z.string().optional(),
-  attemptedAt: z.int(),
+  connectionId: z.string().describe('The id of the connection.'),
+  run: z.int().describe('The number of the run: 1 at first, one more with each replay.'),
+  attemptNumber: z.int().describe('The number of the attempt, from 1.'),
+  destinationUrl: z.string().describe('The address that was called.'),
+  statusCode: z.int().describe('The HTTP status of the response; 0 if there was none.'),
+  responseBody: z.string().optional().describe('The beginning of the response body.'),
+  latencyMs: z.int().describe('How long the destination took, in milliseconds.'),
+  error: z.string().optional().describe('Why there was no response.'),
+  attemptedAt: z.int().describe('When the attempt was made, in milliseconds since 1970.'),
 });
 const eventSchema = z.strictObject({
-  eventId: z.string(),
-  sourceId: z.string(),
-  status: z.enum(eventStatuses),
-  method: z.string(),
-  query: z.string().optional(),
-  contentType: z.string().optional(),
+  eventId: z.string().describe('The id of the event.'),
+  sourceId: z.string().describe('The id of the source.'),
+  status: z.enum(eventStatuses).describe('How far the event is.'),
+  method: z.string().describe('The HTTP method.'),
+  query: z.string().optional().describe('The query string, without the question mark.'),
+  contentType: z.string().optional().describe('The media type of the body.'),
   eventType: z.string().optional().describe('What the sender calls the event, such as `invoice.paid`'),
-  sourceIp: z.string().optional(),
-  size: z.int(),
-  dedupeId: z.string().optional(),
-  rejection: z.string().optional(),
-  receivedAt: z.int(),
-  processedAt: z.int().optional(),
-  deliveredAt: z.int().optional(),
+  sourceIp: z.string().optional().describe('The address that sent the event.'),
+  size: z.int().describe('The size of the body in bytes.'),
+  dedupeId: z.string().optional().describe('The sender’s own id of the event.'),
+  rejection: z.string().optional().describe('Why the signature was not accepted.'),
+  receivedAt: z.int().describe('When it was received, in milliseconds since 1970.'),
+  processedAt: z.int().optional().describe('When its deliveries were decided, in milliseconds since 1970.'),
+  deliveredAt: z.int().optional().describe('When all deliveries had succeeded, in milliseconds since 1970.'),
   attempts: z.int().describe('Attempts of the latest run of each connection, added up'),
   connections: z.int().describe('Connections that it has deliveries for. 0 if its source had none yet'),
-  expiresAt: z.int(),
+  expiresAt: z.int().describe('When it is deleted, in seconds since 1970.'),
 });
 export type EventView = z.infer<typeof eventSchema>;
-const headerPairsSchema = z.array(z.tuple([z.string(), z.string()]));
+export const headerPairsSchema = z.array(z.tuple([z.string(), z.string()]));
 export const eventDetailSchema = eventSchema.extend({
-  headers: headerPairsSchema,
-  deliveries: z.array(deliverySchema),
-  attempts: z.array(attemptSchema),
+  headers: headerPairsSchema.describe('The headers, in order, as pairs of name and value.'),
+  deliveries: z.array(deliverySchema).describe('One entry per connection.'),
+  attempts: z.array(attemptSchema).describe('The attempts, in order.'),
 });
 
 const eventFilterSchema = z.strictObject({
-  status: z.enum(eventStatuses).optional(),
-  from: moment.optional(),
-  to: moment.optional(),
+  status: z.enum(eventStatuses).optional().describe('Events with this status.'),
+  from: moment.optional().describe('Events from this moment on.'),
+  to: moment.optional().describe('Events before this moment.'),
   q: z
     .string()
     .min(2)
@@ -230,11 +244,21 @@ export const allEventsQuery = eventListQuery.extend({
 });
 
 const connectionIds = z.array(idSchema).min(1).max(limits.connectionsPerSource).optional();
-export const replayOneSchema = z.strictObject({ connectionIds });
+export const replayOneSchema = z.strictObject({
+  connectionIds: connectionIds.describe('The connections to deliver to; all of the source if absent.'),
+});
 export const newJobSchema = z.strictObject({
-  action: z.enum(['replay', 'cancel']).default('replay'),
-  connectionIds,
-  eventIds: z.array(idSchema).min(1).max(limits.replayEvents).optional(),
+  action: z
+    .enum(['replay', 'cancel'])
+    .default('replay')
+    .describe('Whether to deliver again, or to stop what is being delivered.'),
+  connectionIds: connectionIds.describe('The connections it applies to; all of the source if absent.'),
+  eventIds: z
+    .array(idSchema)
+    .min(1)
+    .max(limits.replayEvents)
+    .optional()
+    .describe('The events it applies to; those that match the other fields if absent.'),
   ...eventFilterSchema.shape,
   expected: z
     .int()
@@ -243,24 +267,26 @@ export const newJobSchema = z.strictObject({
     .describe('How many events you have counted. The job returns it, so that progress has a total'),
 });
 export const jobSchema = z.strictObject({
-  jobId: z.string(),
-  sourceId: z.string(),
-  action: z.enum(['replay', 'cancel']),
-  state: z.enum(['running', 'done', 'failed', 'cancelled']),
-  matched: z.int(),
+  jobId: z.string().describe('The id of the job.'),
+  sourceId: z.string().describe('The id of the source.'),
+  action: z
+    .enum(['replay', 'cancel'])
+    .describe('Whether to deliver again, or to stop what is being delivered.'),
+  state: z.enum(['running', 'done', 'failed', 'cancelled']).describe('How far the job is.'),
+  matched: z.int().describe('How many events it has found so far.'),
   expected: z.int().optional().describe('How many events it will find, if that was known'),
-  deliveries: z.int(),
-  createdAt: z.int(),
-  finishedAt: z.int().optional(),
+  deliveries: z.int().describe('How many deliveries it has changed so far.'),
+  createdAt: z.int().describe('When it was created, in milliseconds since 1970.'),
+  finishedAt: z.int().optional().describe('When it ended, in milliseconds since 1970.'),
 });
 
 export const alertSchema = z.strictObject({
-  alertKind: z.enum(alertKinds),
-  sourceId: z.string(),
-  connectionId: z.string(),
-  eventId: z.string().optional(),
-  detail: z.string(),
-  raisedAt: z.string(),
+  alertKind: z.enum(alertKinds).describe('What happened.'),
+  sourceId: z.string().describe('The id of the source.'),
+  connectionId: z.string().describe('The id of the connection.'),
+  eventId: z.string().optional().describe('The id of the event.'),
+  detail: z.string().describe('What happened, in a sentence.'),
+  raisedAt: z.string().describe('When it was raised, as an ISO 8601 time.'),
 });
 export const eventPageSchema = pageOf(eventSchema);
 nameSchemas({
@@ -278,90 +304,3 @@ nameSchemas({
   ChosenConnections: replayOneSchema,
   EventPage: eventPageSchema,
 });
-
-const count = z.int();
-const statusCounts = z.strictObject(
-  Object.fromEntries(eventStatuses.map(status => [status, count])) as Record<EventStatus, typeof count>,
-);
-export const analyticsQuery = z.strictObject({
-  from: z.iso.date().optional().describe('The first day. Defaults to six days before the last'),
-  to: z.iso.date().optional().describe('The last day. Defaults to today'),
-  sourceId: idSchema.optional(),
-});
-export const analyticsSchema = z.strictObject({
-  days: z.array(
-    z.strictObject({
-      day: z.string(),
-      received: count,
-      statuses: statusCounts,
-      attempts: count,
-      successes: count,
-    }),
-  ),
-  received: count,
-  statuses: statusCounts,
-  attempts: count,
-  successRate: z.number().nullable(),
-  latency: z.strictObject({ p50: z.number().nullable(), p95: z.number().nullable() }),
-  topSources: z.array(z.strictObject({ sourceId: z.string(), received: count })),
-});
-
-const rulesSampleSchema = z.strictObject({
-  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('POST'),
-  headers: headerPairsSchema.max(limits.headerPairs).default([]),
-  query: z.string().max(limits.queryChars).default(''),
-  body: z.string().default('').describe('Text, or base64 if `isBase64` is true'),
-  isBase64: z.boolean().default(false),
-  eventId: idSchema
-    .optional()
-    .describe('A stored event of the source: its request is used instead of the other fields'),
-});
-export type RulesSample = z.infer<typeof rulesSampleSchema>;
-export const sampleSchema = rulesSampleSchema.extend({
-  send: z.boolean().default(false).describe('Whether to send the request to the destination'),
-});
-export const rulesTrialSchema = rulesSampleSchema.extend({
-  filters: filtersSchema.default([]),
-  transform: transformSchema.default({ type: 'passthrough' }),
-});
-export const testResultSchema = z.strictObject({
-  filter: z.strictObject({
-    matched: z.boolean(),
-    steps: z.array(
-      z.strictObject({ rule: z.string(), matched: z.boolean(), why: z.string(), depth: z.int() }),
-    ),
-  }),
-  transform: z
-    .strictObject({
-      ok: z.boolean(),
-      dropped: z.boolean().optional(),
-      reason: z.string().optional(),
-      message: z.string().optional(),
-    })
-    .optional(),
-  request: z
-    .strictObject({
-      url: z.string(),
-      method: z.string(),
-      headers: headerPairsSchema,
-      body: z.string().describe('Base64'),
-    })
-    .optional(),
-  response: z
-    .strictObject({
-      statusCode: z.int(),
-      latencyMs: z.number(),
-      responseBody: z.string().optional(),
-      error: z.string().optional(),
-    })
-    .optional(),
-});
-nameSchemas({
-  EventStatusCounts: statusCounts,
-  FilterResult: testResultSchema.shape.filter,
-  TransformResult: testResultSchema.shape.transform.unwrap(),
-});
-export type TestResult = z.infer<typeof testResultSchema>;
-export const rulesTrialResultSchema = testResultSchema
-  .pick({ filter: true, transform: true })
-  .extend({ body: z.string().optional().describe('What is left to send, in base64') });

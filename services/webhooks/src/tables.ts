@@ -6,10 +6,6 @@ import {
   countStart,
   dayCount,
   daysOfUser,
-  earlierDayCount,
-  earlierDaysOfUser,
-  earlierTotalCount,
-  earlierTotalsOfUser,
   totalCount,
   totalsOfUser,
 } from './count-tables.ts';
@@ -287,8 +283,6 @@ export const ferryhookEvents = defineTable(eventsKeys, {
     dueShardCount,
     dayCount,
     totalCount,
-    earlierDayCount,
-    earlierTotalCount,
     countCheckpoint,
     countStart,
   ],
@@ -304,8 +298,6 @@ export const ferryhookEvents = defineTable(eventsKeys, {
     jobsOfUser,
     daysOfUser,
     totalsOfUser,
-    earlierDaysOfUser,
-    earlierTotalsOfUser,
   ],
 });
 

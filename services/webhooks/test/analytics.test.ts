@@ -1,10 +1,9 @@
 import { createCatchUp, engineSource, type StreamSource, type UnknownChange } from '@stak/streams';
-import { createStore } from '@stak/table';
 import { describe, expect, it } from 'vitest';
 import { percentile } from '../src/analytics/analytics.ts';
 import { beginCounting } from '../src/analytics/event-counts.ts';
 import * as limits from '../src/limits.ts';
-import { earlierDayCount, earlierTotalCount, ferryhookEvents, latencyBuckets } from '../src/tables.ts';
+import { ferryhookEvents, latencyBuckets } from '../src/tables.ts';
 import { openDestination } from './destination.ts';
 import { openWebhooks, until, untilLater } from './webhooks-fixture.ts';
 
@@ -61,32 +60,6 @@ describe('analytics', () => {
       expect(await hooks.read(`/v1/webhook-analytics?${nothing}`)).toMatchObject({ days: [], received: 0 });
   });
 
-  it('continue from those that earlier versions stored in one partition', async () => {
-    const hooks = await openWebhooks({ counts: true });
-    const destination = await openDestination();
-    const sourceId = await hooks.source();
-    const connectionId = await hooks.connect(sourceId, destination.url);
-    const [userId, day, shard] = ['usr_ann', '2026-01-01', 0];
-    const counted = { received: 5, attempts: 5, successes: 5, s_delivered: 5, l_2: 5 };
-    const store = createStore({ client: hooks.engine.client, clock: hooks.clock });
-    const expiresAt = hooks.clock.now() / 1000 + limits.counterDaysS;
-    await store.put(earlierDayCount, { userId, day, sourceId, shard, expiresAt, ...counted });
-    await store.put(earlierTotalCount, { userId, ofId: sourceId, shard, count: 5, lastAt: 1 });
-    await store.put(earlierTotalCount, { userId, ofId: connectionId, shard, count: 5 });
-    await hooks.send(sourceId);
-    const analytics = (query = '') => hooks.read(`/v1/webhook-analytics${query}`);
-    // Attempts are counted by the process that makes them, deliveries from the stream.
-    await untilLater(hooks.clock, async () => {
-      const { attempts, statuses } = await analytics();
-      return attempts === 6 && statuses.delivered === 6;
-    });
-    const sums = { received: 6, attempts: 6, days: [{ day, received: 6 }] };
-    expect(await analytics()).toMatchObject(sums);
-    expect(await analytics(`?sourceId=${sourceId}`)).toMatchObject(sums);
-    expect(await hooks.read(`/v1/sources/${sourceId}`)).toMatchObject({ eventCount: 6 });
-    expect(await hooks.read(`/v1/connections/${connectionId}`)).toMatchObject({ deliveryCount: 6 });
-  });
-
   // DynamoDB gives the time of a change in whole seconds, DynamoDB Local in whole minutes.
   it('start with the first event, however coarse the times of changes are', async () => {
     const hooks = await openWebhooks();
@@ -102,7 +75,9 @@ describe('analytics', () => {
     await createCatchUp(stream, new Map()).read(change =>
       changes.push(Object.defineProperty(change, 'at', { value: toMinute(change.at) })),
     );
-    const { handleBatch, name } = hooks.webhooks.subscriptions.find(one => one.name === 'webhooks-counts')!;
+    const { handleBatch, name } = hooks.webhooks.subscriptions.find(
+      subscription => subscription.name === 'webhooks-counts',
+    )!;
     const { signal } = new AbortController();
     await handleBatch!(changes, { consumer: name, shardId: 'one', attempt: 1, signal });
     expect(await hooks.read('/v1/webhook-analytics')).toMatchObject({ received: 1 });
@@ -125,7 +100,9 @@ describe('analytics', () => {
     };
     const stream = { source: repeating, table: ferryhookEvents.name };
     await createCatchUp(stream, new Map()).read(change => void changes.push(change));
-    const { handleBatch, name } = hooks.webhooks.subscriptions.find(one => one.name === 'webhooks-counts')!;
+    const { handleBatch, name } = hooks.webhooks.subscriptions.find(
+      subscription => subscription.name === 'webhooks-counts',
+    )!;
     const { signal } = new AbortController();
     for (const page of [changes.slice(0, 9), changes.slice(3), changes])
       await handleBatch!(page, { consumer: name, shardId: 'one', attempt: 1, signal });
@@ -145,7 +122,7 @@ describe('analytics', () => {
     const { Items = [] } = await hooks.engine.client.scan({ TableName: 'ferryhook-events' });
     const partitions = Items.map(item => String(item.PK)).filter(key => /^(?:STATS|COUNTS)#/.test(key));
     const most = Math.max(
-      ...[...new Set(partitions)].map(key => partitions.filter(one => one === key).length),
+      ...[...new Set(partitions)].map(key => partitions.filter(partition => partition === key).length),
     );
     expect(partitions.length).toBeGreaterThanOrEqual(2 * sources.length);
     expect(most).toBeLessThan(partitions.length / 2);

@@ -76,5 +76,5 @@ it('an event that is stored after its account was erased erases itself', async (
   const response = await hooks.ingest(sourceId, { headers: { 'X-Id': 'a' } });
   expect(response.status).toBe(404);
   const { Items = [] } = await hooks.engine.client.scan({ TableName: 'ferryhook-events' });
-  expect(Items.filter(one => JSON.stringify(one).includes(sourceId))).toEqual([]);
+  expect(Items.filter(item => JSON.stringify(item).includes(sourceId))).toEqual([]);
 });

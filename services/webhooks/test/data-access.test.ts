@@ -35,7 +35,7 @@ describe.each(['embedded', 'sdk'] as const)('data access over the %s client', ov
     });
     expect((await events.request(eventId))!.body.length).toBe(200_000);
     const page = await events.listBySource(sourceId, { limit: 10 });
-    expect(page.events.map(one => one.eventId)).toEqual([eventId]);
+    expect(page.events.map(event => event.eventId)).toEqual([eventId]);
     await events.updateStatus(eventId, 'failed');
     expect(await events.getById(eventId)).toMatchObject({ status: 'failed' });
 

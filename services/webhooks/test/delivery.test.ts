@@ -106,7 +106,7 @@ describe('an event', () => {
     expect(new Set(destination.hits.map(hit => hit.headers['webhook-id']))).toEqual(new Set([eventId]));
     expect(new Set(destination.hits.map(hit => hit.headers['webhook-signature'])).size).toBe(8);
     const attempts = await hooks.webhooks.attempts.listByEvent(eventId);
-    expect(attempts.map(one => one.attemptNumber)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(attempts.map(attempt => attempt.attemptNumber)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(attempts[0]!.responseBody).toHaveLength(1000);
     expect(attempts.at(-1)!.attemptedAt).toBeGreaterThanOrEqual(expectedMs);
     expect((await hooks.read('/v1/webhook-alerts')).data).toMatchObject([{ alertKind: 'delivery_failed' }]);

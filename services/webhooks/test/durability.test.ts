@@ -80,12 +80,12 @@ describe('a process that dies', () => {
       for (const eventId of acknowledged) {
         for (const destination of [plain, ordered])
           expect(
-            destination.hits.filter(one => one.headers['webhook-id'] === eventId).length,
+            destination.hits.filter(hit => hit.headers['webhook-id'] === eventId).length,
           ).toBeGreaterThan(0);
         const { attempts } = await next.read(`/v1/events/${eventId}`);
         expect(attempts.length).toBeGreaterThanOrEqual(2);
       }
-      const orders = ordered.hits.map(one => JSON.parse(one.body.toString()).n as number);
+      const orders = ordered.hits.map(hit => JSON.parse(hit.body.toString()).n as number);
       expect(orders).toEqual(orders.toSorted((a, b) => a - b)); // with repetitions, never out of order
     },
   );
@@ -121,7 +121,7 @@ describe('a process that dies between two writes', () => {
     const client = remote(dying.engine.client);
     const next = await startWebhooks({ clock: dying.clock }, client, dying.engine);
     const hitsOf = (eventId: string) =>
-      destination.hits.filter(one => one.headers['webhook-id'] === eventId).length;
+      destination.hits.filter(hit => hit.headers['webhook-id'] === eventId).length;
     const before = await next.read(`/v1/sources/${sourceId}/events?status=delivered`);
     const finished = before.data.map(({ eventId }: { eventId: string }) => [eventId, hitsOf(eventId)]);
     await leap(dying.clock, limits.leaseMs);

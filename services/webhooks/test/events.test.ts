@@ -45,7 +45,7 @@ describe('the list of events', () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 61 }), async limit => {
         const { events } = await listAll(hooks, `/v1/sources/${sourceId}/events?limit=${limit}`);
-        expect(events.map(one => one.eventId)).toEqual(expected);
+        expect(events.map(event => event.eventId)).toEqual(expected);
       }),
       { numRuns: 12 },
     );
@@ -65,7 +65,7 @@ describe('the list of events', () => {
       hooks,
       `/v1/sources/${sourceId}/events?limit=2&from=${iso(2)}&to=${iso(7)}`,
     );
-    expect(events.map(one => one.receivedAt)).toEqual([6, 5, 4, 3, 2].map(n => times[n]));
+    expect(events.map(event => event.receivedAt)).toEqual([6, 5, 4, 3, 2].map(n => times[n]));
   });
 
   it.each([
@@ -101,7 +101,7 @@ describe('the list of events', () => {
     await until(async () => (await listAll(hooks, path)).events.length === 8);
     const { events, pages } = await listAll(hooks, path);
     expect([events.length, pages]).toEqual([8, 3]);
-    expect(events.every(one => one.status === 'failed')).toBe(true);
+    expect(events.every(event => event.status === 'failed')).toBe(true);
   });
 
   it('can be searched in headers and bodies, within a budget, with an exact cursor', async () => {
@@ -112,7 +112,7 @@ describe('the list of events', () => {
     for (let n = 0; n < 36; n++) await hooks.send(sourceId, 'x'.repeat(limits.bodyBytes));
     for (let n = 0; n < 5; n++) await hooks.send(sourceId);
     const { events, pages } = await listAll(hooks, `/v1/sources/${sourceId}/events?q=needle`);
-    expect(events.map(one => one.eventId)).toEqual([inHeader, needle]);
+    expect(events.map(event => event.eventId)).toEqual([inHeader, needle]);
     expect(pages).toBeGreaterThan(1); // 36 large bodies are more than one search reads
   });
 
@@ -147,7 +147,7 @@ describe('the list of events', () => {
     const sent = await hooks.send(second, JSON.stringify({ type: 'order.sent', customer: { id: 'cus_1' } }));
     await until(async () => (await hooks.read(`/v1/events/${paid}`)).status === 'delivered');
     const ids = async (query: string) =>
-      (await listAll(hooks, `/v1/events?${query}`)).events.map(one => one.eventId);
+      (await listAll(hooks, `/v1/events?${query}`)).events.map(event => event.eventId);
     expect(await ids('')).toEqual([sent, paid]);
     expect(await ids(`sourceIds=${first}`)).toEqual([paid]);
     expect(await ids('type=order.sent')).toEqual([sent]);

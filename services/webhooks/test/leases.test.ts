@@ -24,7 +24,7 @@ it('of a delivery is for one worker, and ends with its time', async () => {
   const claim = (owner: string) => claimDelivery(queue, ref, owner, clock.now());
   clock.set(clock.now() + limits.leaseMs);
   const claims = await Promise.all(['a', 'b', 'c'].map(claim));
-  const [mine, ...others] = claims.filter(one => one !== undefined);
+  const [mine, ...others] = claims.filter(claim => claim !== undefined);
   expect(others).toEqual([]);
   expect(await claim('d')).toBeUndefined();
   clock.set(clock.now() + limits.leaseMs);

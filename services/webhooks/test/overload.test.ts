@@ -15,7 +15,7 @@ function holdResults() {
     ...client,
     async transactWrite(input) {
       const isResult = input.TransactItems.some(
-        one => 'Put' in one && String(one.Put.Item.SK).startsWith('ATT#'),
+        item => 'Put' in item && String(item.Put.Item.SK).startsWith('ATT#'),
       );
       if (isResult) await opened;
       return client.transactWrite(input);

@@ -114,7 +114,7 @@ it('a backlog stays while a delivery may be put into it', async () => {
   const queue = await openQueue();
   const { clock, store, deps } = queue;
   await store.put(backlog, { ...of, dueIn: 's0', dueAt: clock.now() });
-  // Of a paused connection it is given up, unless it has just been marked as not empty.
+  // The backlog of a paused connection is given up, unless it has just been marked as not empty.
   const paused = workers(queue, { status: 'paused', breaker: 'closed' });
   await paused.run('a', () => createBacklogs(deps).ensureScheduled(of));
   expect(await queue.readBacklog()).toMatchObject({ dueIn: 's0', dueAt: expect.any(Number) });

@@ -197,7 +197,9 @@ function countingWorker(
   webhooks: ReturnType<typeof createWebhooks>,
   engine: Awaited<ReturnType<typeof createEngine>>,
 ): Worker {
-  const { handleBatch, name } = webhooks.subscriptions.find(one => one.name === 'webhooks-counts')!;
+  const { handleBatch, name } = webhooks.subscriptions.find(
+    subscription => subscription.name === 'webhooks-counts',
+  )!;
   return {
     name,
     async run(signal) {

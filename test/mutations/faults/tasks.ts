@@ -108,7 +108,7 @@ export const taskFaults: readonly Fault[] = [
   {
     name: 'tasks-moved-past-neighbour',
     file: `${src}/edit/order.ts`,
-    before: 'positions.find(one => one > anchor),',
+    before: 'positions.find(position => position > anchor),',
     after: 'undefined,',
     why: 'A task that is moved behind another one lands at the end',
     caughtBy: { test: `${tests}/ordering.test.ts` },

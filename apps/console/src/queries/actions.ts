@@ -13,7 +13,7 @@ type Options<Data, Variables> = Omit<UseMutationOptions<Data, Error, Variables>,
   refreshes?: readonly QueryKey[]; // the queries whose results it changes, read again last
 };
 
-/** What a form does with the API. The form shows its error. */
+/** Calls the API for a form, which shows the error. */
 export function useSubmit<Data, Variables = void>(
   save: (variables: Variables) => Promise<Data>,
   { done, refreshes = [], onSuccess, ...options }: Options<Data, Variables> = {},
@@ -30,7 +30,7 @@ export function useSubmit<Data, Variables = void>(
   });
 }
 
-/** What a button or a menu does with the API. Its error is a notification. */
+/** Calls the API for a button or a menu. An error is a notification. */
 export const useAction = <Data, Variables = void>(
   act: (variables: Variables) => Promise<Data>,
   options: Options<Data, Variables> = {},

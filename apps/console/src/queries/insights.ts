@@ -1,5 +1,6 @@
 import type { ApiTypes } from '@stak/client';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
+import { useAnswer } from './answers.ts';
 import { client } from './api.ts';
 
 export type Insight = ApiTypes['insights.read']['data'];
@@ -7,9 +8,7 @@ export type InsightRow = Insight['data'][number];
 
 // While the lake is behind, the page polls faster.
 export const useInsight = (name: string, days: number) =>
-  useQuery({
-    queryKey: ['insights', name, days],
-    queryFn: async () => (await client.insights.read({ name, days })).data,
+  useAnswer(['insights', name, days], () => client.insights.read({ name, days }), {
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.caught_up === false ? 5_000 : 60_000),
   });

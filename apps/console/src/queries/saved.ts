@@ -1,12 +1,13 @@
 import { useLocalStorage } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { offerUndo } from '../components/feedback/undo.tsx';
 import { useAction } from './actions.ts';
+import { useRows } from './answers.ts';
 import { client } from './api.ts';
 import { useOrganisation } from './organisation.ts';
 
 export type SavedKind = 'events' | 'sql' | 'messages';
-export type Kept = { name: string; text: string };
+export type SavedText = { name: string; text: string };
 
 // The keys and formats under which earlier consoles kept them in the browser, before there were message templates.
 const earlier: Record<SavedKind, { key: string; textOf: (value: unknown) => string }> = {
@@ -22,22 +23,22 @@ const earlier: Record<SavedKind, { key: string; textOf: (value: unknown) => stri
 export function useSaved(kind: SavedKind) {
   const queries = useQueryClient();
   const queryKey = ['saved', kind];
-  const { data, isPending } = useQuery({
-    queryKey,
-    queryFn: async () => (await client.accounts.listSaved({ kind })).data.data,
-  });
+  const { data, isPending } = useRows(queryKey, () => client.accounts.listSaved({ kind }));
   const shared = data ?? [];
   const [local, setLocal] = useLocal(kind);
   const refresh = () => queries.invalidateQueries({ queryKey });
-  const save = useAction(({ name, text }: Kept) => client.accounts.save({ kind, name, body: { text } }), {
-    onSettled: refresh,
-  });
-  const remove = useAction(({ name }: Kept) => client.accounts.removeSaved({ kind, name }), {
+  const save = useAction(
+    ({ name, text }: SavedText) => client.accounts.save({ kind, name, body: { text } }),
+    {
+      onSettled: refresh,
+    },
+  );
+  const remove = useAction(({ name }: SavedText) => client.accounts.removeSaved({ kind, name }), {
     onSuccess: (_, kept) => offerUndo(`${kept.name} is deleted.`, () => save.mutate(kept)),
     onSettled: refresh,
   });
   const dropLocal = (name: string) => setLocal(before => before.filter(one => one.name !== name));
-  const removeLocal = ({ name }: Kept) => {
+  const removeLocal = ({ name }: SavedText) => {
     dropLocal(name);
     offerUndo(`${name} is deleted.`, () => setLocal(local));
   };
@@ -58,7 +59,7 @@ export function useSaved(kind: SavedKind) {
   return {
     shared,
     isLoading: isPending,
-    local: local.map(({ name, value }): Kept => ({ name, text: earlier[kind].textOf(value) })),
+    local: local.map(({ name, value }): SavedText => ({ name, text: earlier[kind].textOf(value) })),
     save: save.mutate,
     remove: remove.mutate,
     removeLocal,

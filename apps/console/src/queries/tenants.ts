@@ -1,5 +1,6 @@
 import { type ApiTypes, StakError } from '@stak/client';
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useRows } from './answers.ts';
 import { client } from './api.ts';
 
 // Tenants and their users are shown on several pages, so their query keys are shared.
@@ -15,11 +16,7 @@ export const tenantKey = (tenant_id: string) => ['tenant', tenant_id] as const;
 export const settingsKey = (tenant_id: string) => ['tenant-settings', tenant_id] as const;
 export const invitationsKey = (tenant_id: string) => ['invitations', tenant_id] as const;
 
-export const useTenants = () =>
-  useQuery({
-    queryKey: tenantsKey,
-    queryFn: async () => (await client.tenants.list({ limit: 100 })).data.data,
-  });
+export const useTenants = () => useRows(tenantsKey, () => client.tenants.list({ limit: 100 }));
 
 export const usersQuery = (tenant_id: string) =>
   queryOptions({
@@ -61,7 +58,7 @@ export const usePortal = (tenant_id: string) =>
 // The users to choose from: the first hundred, and the selected one.
 export function useUserChoices(tenant_id: string, meant?: string | null) {
   const users = useUsers(tenant_id).data ?? [];
-  const known = users.map(one => ({ value: one.user_id, label: `${one.display_name} (${one.user_id})` }));
+  const known = users.map(user => ({ value: user.user_id, label: `${user.display_name} (${user.user_id})` }));
   const isKnown = !meant || known.some(one => one.value === meant);
   return isKnown ? known : [...known, { value: meant, label: meant }];
 }

@@ -80,7 +80,10 @@ export function useSections(): readonly Section[] {
   const may = useMay();
   const isOpen = ({ to, search }: PageLink) =>
     (to !== '/tables' || hasTables) && (search?.tab !== 'audit' || may('accounts.listAudit'));
-  return sections.map(one => ({ ...one, ...(one.pages && { pages: one.pages.filter(isOpen) }) }));
+  return sections.map(section => ({
+    ...section,
+    ...(section.pages && { pages: section.pages.filter(isOpen) }),
+  }));
 }
 
 /** Every page with the name of its section: "Webhooks: Events". */

@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Modal, Stack, TextInput } from '@mantine/core';
 import { fieldComplaints } from '../components/feedback/complaint.ts';
 import { Failure } from '../components/feedback/failure.tsx';
 import { submitHandler } from '../components/fields/submit-handler.ts';
+import { SubmitRow } from '../components/fields/submit-row.tsx';
 import { useSubmit } from '../queries/actions.ts';
 import { client, session } from '../queries/api.ts';
 
@@ -18,11 +19,7 @@ export default function NewOrganisation({ isOpen, onClose }: { isOpen: boolean; 
         <Stack>
           {make.error !== null && complaint === undefined && <Failure error={make.error} />}
           <TextInput name="name" label="Name" required maxLength={100} error={complaint} data-autofocus />
-          <Group justify="end">
-            <Button type="submit" loading={make.isPending}>
-              Create
-            </Button>
-          </Group>
+          <SubmitRow isBusy={make.isPending}>Create</SubmitRow>
         </Stack>
       </form>
     </Modal>

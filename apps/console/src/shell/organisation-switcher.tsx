@@ -16,7 +16,7 @@ export function OrganisationSwitcher({ onLeave }: { onLeave?: () => void }) {
   const { data: organisations = [] } = useOrganisations();
   const [isMaking, { open, close }] = useDisclosure(false);
   const isNewWanted = useWasTrue(isMaking);
-  const current = organisations.find(one => one.isCurrent);
+  const current = organisations.find(organisation => organisation.isCurrent);
   const go = useAction((accountId: string) => session.switchTo(accountId));
   const navigate = useNavigate();
   const showMembers = () => {

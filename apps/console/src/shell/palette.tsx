@@ -1,8 +1,9 @@
+import { useRows } from '../queries/answers.ts';
 import '@mantine/spotlight/styles.css';
 import { useDebouncedValue } from '@mantine/hooks';
 import { createSpotlight, Spotlight } from '@mantine/spotlight';
 import { IconSearch } from '@tabler/icons-react';
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { useQueries } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { complain } from '../components/feedback/complaint.ts';
@@ -33,7 +34,7 @@ export default function Palette({ pages }: { pages: readonly PageLink[] }) {
   const groups = useGroups(text.trim(), q, pages).filter(({ actions }) => actions.length > 0);
   const onKeyDown = useFirstSelected(
     text,
-    groups.flatMap(({ actions }) => actions.map(one => one.id)).join(),
+    groups.flatMap(({ actions }) => actions.map(action => action.id)).join(),
   );
   const [hasActed, setHasActed] = useState(false); // an action takes the focus with it
   return (
@@ -103,30 +104,22 @@ function useFirstSelected(text: string, ids: string) {
 
 function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[] {
   const navigate = useNavigate();
-  const sources = useQuery({
-    queryKey: ['sources'],
-    queryFn: async () => (await client.webhooks.listSources()).data.data,
-  });
-  const tenants = useQuery({
-    queryKey: ['tenants'],
-    queryFn: async () => (await client.tenants.list({ limit: 100 })).data.data,
-  });
+  const sources = useRows(['sources'], () => client.webhooks.listSources());
+  const tenants = useRows(['tenants'], () => client.tenants.list({ limit: 100 }));
   const isText = q.length > 1 && kindOfId(q) === undefined;
-  const tasks = useQuery({
-    queryKey: ['palette-tasks', q],
-    queryFn: async () => (await client.tasks.search({ q, limit: shownMost })).data.data,
+  const tasks = useRows(['palette-tasks', q], () => client.tasks.search({ q, limit: shownMost }), {
     enabled: isText,
   });
-  const events = useQuery({
-    queryKey: ['palette-events', q],
-    queryFn: async () => (await client.webhooks.listAllEvents({ q, limit: shownMost })).data.data,
-    enabled: isText,
-  });
+  const events = useRows(
+    ['palette-events', q],
+    () => client.webhooks.listAllEvents({ q, limit: shownMost }),
+    { enabled: isText },
+  );
   const users = useQueries({
     queries: (tenants.data ?? [])
       .slice(0, searchedTenants)
       .map(({ tenant_id }) => ({ ...usersQuery(tenant_id), enabled: isText })),
-    combine: results => results.flatMap(one => one.data ?? []),
+    combine: results => results.flatMap(result => result.data ?? []),
   });
   const sends = useRecentSends(
     (tenants.data ?? []).slice(0, searchedTenants).map(({ tenant_id }) => tenant_id),

@@ -121,7 +121,7 @@ const singular = (noun: string): string =>
     .replaceAll('-', ' ');
 
 /**
- * What it was done to: for the path of an operation, the things in it ("tenant acme, user ann"). `names` has the names
+ * Names what it was done to: for the path of an operation, the things in it ("tenant acme, user ann"). `names` has the names
  * of those whose ids say nothing to a reader.
  */
 export function targetText(target: string, names: ReadonlyMap<string, string> = new Map()): string {

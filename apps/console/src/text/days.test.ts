@@ -14,7 +14,7 @@ test('a month has whole weeks that begin on the local first day, each day once',
       expect(days).toContain(day);
       expect(weeks.every(week => week.length === 7 && weekdayOf(week[0]!) === firstWeekday)).toBe(true);
       expect(weeks.every(week => week.some(one => monthOf(one) === monthOf(day)))).toBe(true);
-      expect(days.slice(1)).toEqual(days.slice(0, -1).map(one => addDays(one, 1)));
+      expect(days.slice(1)).toEqual(days.slice(0, -1).map(day => addDays(day, 1)));
     }),
   );
 });

@@ -37,7 +37,7 @@ export const formatDate = (time: string | number): string => date.format(new Dat
 
 export const formatTime = (time: string | number): string => moment.format(new Date(time));
 
-// What has passed is counted in whole units. What is to come is rounded: seven days that began a minute ago are still seven.
+// The past is counted in whole units. The future is rounded: seven days that began a minute ago are still seven.
 const wholeOf = (count: number): number => (count < 0 ? Math.trunc(count) : Math.round(count));
 
 export function formatAgo(time: string | number, nowMs = Date.now()): string {

@@ -21,8 +21,8 @@ it('reproduces both texts', () => {
       const lines = diffLines(before, after);
       const without = (kind: 'removed' | 'added') =>
         lines
-          .filter(one => one.kind !== kind)
-          .map(one => one.text)
+          .filter(line => line.kind !== kind)
+          .map(line => line.text)
           .join('\n');
       expect(without('added')).toBe(before);
       expect(without('removed')).toBe(after);

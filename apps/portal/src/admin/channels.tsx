@@ -7,7 +7,7 @@ import { client, tenantId } from '../session.ts';
 const tenant_id = tenantId;
 type Type = 'slack' | 'teams' | 'telegram' | 'whatsapp';
 
-// What each provider calls the id of a channel, and its secrets.
+// The words of each provider for the id of a channel and its secrets.
 const kinds: Readonly<Record<Type, { name: string; id: string; secrets: Readonly<Record<string, string>> }>> =
   {
     slack: {
@@ -57,9 +57,9 @@ export function Channels() {
         <Field label="Provider">
           {id => (
             <select id={id} value={type} onChange={event => setType(event.target.value as Type)}>
-              {types.map(one => (
-                <option key={one} value={one}>
-                  {kinds[one].name}
+              {types.map(type => (
+                <option key={type} value={type}>
+                  {kinds[type].name}
                 </option>
               ))}
             </select>

@@ -7,9 +7,9 @@ import { client, tenantId } from '../session.ts';
 import { useRounds } from './rounds.ts';
 
 const tenant_id = tenantId;
-type Known = ApiTypes['tenants.getPortalProvider']['data'];
+type ProviderSettings = ApiTypes['tenants.getPortalProvider']['data'];
 
-const readProvider = async (): Promise<Known | null> =>
+const readProvider = async (): Promise<ProviderSettings | null> =>
   (await client.tenants.getPortalUser({ tenant_id })).data.portal.provider
     ? (await client.tenants.getPortalProvider({ tenant_id })).data
     : null;
@@ -35,7 +35,7 @@ const texts = [
 ] as const;
 
 type FormProps = {
-  known: Known | null;
+  known: ProviderSettings | null;
   notice: string | undefined;
   onChanged: (notice: string) => Promise<void>;
 };

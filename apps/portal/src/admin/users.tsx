@@ -24,7 +24,7 @@ export function Users() {
     usersKey,
   );
   const remove = useAction((user_id: string) => client.tenants.deleteUser({ tenant_id, user_id }), usersKey);
-  const users = pages.data?.pages.flatMap(one => one.data) ?? [];
+  const users = pages.data?.pages.flatMap(page => page.data) ?? [];
   return (
     <section>
       <h1>Users</h1>
@@ -40,15 +40,15 @@ export function Users() {
             </tr>
           </thead>
           <tbody>
-            {users.map(one => (
-              <tr key={one.user_id}>
-                <td>{one.display_name}</td>
-                <td className="stak-portal-wide">{one.email}</td>
+            {users.map(user => (
+              <tr key={user.user_id}>
+                <td>{user.display_name}</td>
+                <td className="stak-portal-wide">{user.email}</td>
                 <td>
                   <select
-                    aria-label={`Role of ${one.display_name}`}
-                    value={one.role}
-                    onChange={event => change.mutate({ ...one, role: event.target.value as Role })}
+                    aria-label={`Role of ${user.display_name}`}
+                    value={user.role}
+                    onChange={event => change.mutate({ ...user, role: event.target.value as Role })}
                   >
                     <RoleOptions />
                   </select>
@@ -56,8 +56,8 @@ export function Users() {
                 <td>
                   <ConfirmButton
                     label="Remove"
-                    about={one.display_name}
-                    onConfirm={() => remove.mutate(one.user_id)}
+                    about={user.display_name}
+                    onConfirm={() => remove.mutate(user.user_id)}
                   />
                 </td>
               </tr>

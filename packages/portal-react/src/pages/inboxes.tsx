@@ -16,15 +16,15 @@ export function Inboxes() {
 function Chosen({ inboxes }: { inboxes: PortalUser['inboxes'] }) {
   const { baseUrl, token, tenant_id } = usePortal();
   const [chosen, setChosen] = useState(inboxes[0]?.inbox_key);
-  const open = inboxes.find(one => one.inbox_key === chosen);
+  const open = inboxes.find(inbox => inbox.inbox_key === chosen);
   return (
     <>
       {inboxes.length > 1 && (
         <div className="stak-portal-bar">
           <select aria-label="Which inbox" value={chosen} onChange={event => setChosen(event.target.value)}>
-            {inboxes.map(one => (
-              <option key={one.inbox_key} value={one.inbox_key}>
-                {one.title}
+            {inboxes.map(inbox => (
+              <option key={inbox.inbox_key} value={inbox.inbox_key}>
+                {inbox.title}
               </option>
             ))}
           </select>

@@ -31,7 +31,7 @@ export async function listApprovals(
     own === undefined || one.user_id === own || (seesAll && one.approval === 'admin');
   return {
     ...found,
-    items: items.filter(one => one !== undefined).filter(one => one.status === 'waiting' && isFor(one)),
+    items: items.filter(item => item !== undefined).filter(item => item.status === 'waiting' && isFor(item)),
   };
 }
 

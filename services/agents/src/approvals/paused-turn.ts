@@ -3,7 +3,13 @@ import { type Service, timestampOf, ttlAfter } from '../deps.ts';
 import { AnswerCancelled, agentErrors, cleared } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { approval, message, pausedTurn, state } from '../main-table.ts';
-import { type ConversationKey, dueAt, dueWhenFree, type Held, keyOfConversation } from '../state/lease.ts';
+import {
+  type ConversationKey,
+  type ConversationLease,
+  dueAt,
+  dueWhenFree,
+  keyOfConversation,
+} from '../state/lease.ts';
 import { type ApprovalItem, type PendingCall, type Progress, readApprovals } from '../state/paused.ts';
 
 const itemOf = (key: ConversationKey, progress: Progress): ItemOf<typeof pausedTurn> => ({
@@ -19,7 +25,7 @@ type Pausing = { hours: number; reply?: string };
 // and the turn rests until the decision or the end of its time. Returns the new approvals.
 export async function pauseTurn(
   service: Pick<Service, 'store' | 'clock' | 'dueShards' | 'notifier'>,
-  held: Held,
+  held: ConversationLease,
   progress: Progress,
   { hours, reply }: Pausing,
 ): Promise<ApprovalItem[]> {
@@ -75,7 +81,7 @@ export async function pauseTurn(
 }
 
 function newApproval(
-  { key, state: { epoch, user_id } }: Held,
+  { key, state: { epoch, user_id } }: ConversationLease,
   { turn_id, message_ids }: Progress,
   call: PendingCall,
   nowMs: number,
@@ -104,7 +110,7 @@ function newApproval(
 // Called between two calls, so that a worker that resumes the turn knows what was done.
 export async function saveCalls(
   service: Pick<Service, 'store'>,
-  held: Held,
+  held: ConversationLease,
   progress: Progress,
 ): Promise<void> {
   try {
@@ -151,7 +157,7 @@ export async function settleApprovals(
         if (!isRefused(error)) throw error; // decided in the last moment
       });
   const approvals = await readApprovals(service, key, progress);
-  const waiting = approvals.filter(one => one.status === 'waiting');
+  const waiting = approvals.filter(approval => approval.status === 'waiting');
   if (waiting.length === 0) return { isReady: true, approvals };
   return { isReady: false, approvals, untilMs: Math.min(...waiting.map(one => Date.parse(one.expires_at))) };
 }

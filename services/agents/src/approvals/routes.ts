@@ -1,4 +1,4 @@
-import { answerPage, endpoint, json, type PageRequest, pageQuery, route } from '@stak/http';
+import { answerPage, endpoint, json, type PageRequest, pageQuery, readOnly, route } from '@stak/http';
 import { findConversation } from '../conversations/external-writes.ts';
 import { type Base, enteredTenant, type Service, type StateDeps } from '../deps.ts';
 import { approvalsOfConversation } from '../main-table.ts';
@@ -21,12 +21,9 @@ const onePath = `${ofConversation}/{approval_id}` as const;
 const routes = {
   list: route({
     ...user,
-    method: 'get',
+    ...readOnly,
     path: `${base}/approvals`,
     operationId: 'agents.listApprovals',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List pending approvals',
@@ -37,12 +34,9 @@ const routes = {
   }),
   ofConversation: route({
     ...user,
-    method: 'get',
+    ...readOnly,
     path: ofConversation,
     operationId: 'agents.listConversationApprovals',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'List the approvals of a conversation',
     description: 'Returns pending approvals, and those decided in the last few days.',
@@ -52,12 +46,9 @@ const routes = {
   }),
   get: route({
     ...user,
-    method: 'get',
+    ...readOnly,
     path: onePath,
     operationId: 'agents.getApproval',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get an approval',
     description: 'Returns a call that waits for an approval, or the decision.',

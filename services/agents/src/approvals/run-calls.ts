@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Service } from '../deps.ts';
 import { executeSkill, sayFailed } from '../skills/run-skill.ts';
 import type { Skill, SkillScope } from '../skills/skill.ts';
-import type { Held } from '../state/lease.ts';
+import type { ConversationLease } from '../state/lease.ts';
 import type { Message, Part } from '../state/message-format.ts';
 import type { ApprovalItem, PendingCall, Progress } from '../state/paused.ts';
 import type { LiveEvent } from '../streaming/live-answers.ts';
 import { saveCalls } from './paused-turn.ts';
 
 type Running = {
-  held: Held;
+  held: ConversationLease;
   progress: Progress;
   approvals: readonly ApprovalItem[];
   skills: readonly Skill[]; // enabled now
@@ -113,7 +113,7 @@ function refusalOf(
 export const sayResults = (calls: readonly PendingCall[]): string =>
   calls.map(({ result }) => result?.text ?? '').join('\n') || 'Done.';
 
-// What the model continues from: its calls and their results, those of one step in one message.
+// Writes what the model continues from: its calls and their results, those of one step in one message.
 export function messagesWithResults({ messages, calls }: Progress): Message[] {
   const results = calls.map(
     ({ tool_call_id, name, result }): Part => ({

@@ -46,10 +46,9 @@ export type Outcome = { ok: true } | { ok: false; retryMs?: number; reason: stri
 
 type Secrets = Record<string, string>;
 
-// What the providers' calls take.
 export type ProviderDeps = Pick<Base, 'clock' | 'log'> & Pick<SkillDeps, 'outbound'>;
 
-// What differs between providers. A delivery is not read before it is verified.
+// The differences between providers. A delivery is not read before it is verified.
 export type ChannelKind = {
   readonly credentials: z.ZodObject; // all of them secret
   // Called before credentials are stored, if a delivery does not show that its sender knows them.

@@ -32,7 +32,7 @@ const questionOf = (conversation_id: string, approvals: readonly ApprovalItem[])
 });
 
 // The message with the buttons: its id in the channel, and the statuses that it shows.
-type Shown = Omit<ReplyAddress, 'tenant_id'> & { as: Record<string, string>; statuses: string };
+type ShownQuestion = Omit<ReplyAddress, 'tenant_id'> & { as: Record<string, string>; statuses: string };
 
 const statusesOf = (approvals: readonly ApprovalItem[]): string =>
   approvals.map(({ status }) => status).join(' ');
@@ -67,7 +67,7 @@ export async function showDecisions(
   { turn_id, shown: text }: Pick<Progress, 'turn_id' | 'shown'>,
   approvals: readonly ApprovalItem[],
 ): Promise<void> {
-  const shown = text === undefined ? undefined : (JSON.parse(text) as Shown);
+  const shown = text === undefined ? undefined : (JSON.parse(text) as ShownQuestion);
   const statuses = statusesOf(approvals);
   if (!shown || shown.statuses === statuses) return;
   const { type, channel_id, to, as } = shown;
@@ -87,7 +87,7 @@ const keepShown = (
   { store }: Pick<Service, 'store'>,
   key: ConversationKey,
   turn_id: string,
-  shown: Shown,
+  shown: ShownQuestion,
 ): Promise<unknown> =>
   store
     .update(

@@ -8,7 +8,7 @@ import { createConversation } from '../conversations/conversations.ts';
 import {
   type Base,
   type ChannelDeps,
-  type Entered,
+  type EnteredTenant,
   type Service,
   type SkillDeps,
   type StateDeps,
@@ -190,7 +190,7 @@ async function enter(
   owner: string,
 ) {
   try {
-    const entered: Entered = await service.resolveChannel(type, channel_id);
+    const entered: EnteredTenant = await service.resolveChannel(type, channel_id);
     return entered.tenant_id === owner ? entered : 'moved';
   } catch (error) {
     if (!tenantErrors.includes(error)) throw error;

@@ -7,6 +7,7 @@ import {
   pageOf,
   pageQuery,
   raw,
+  readOnly,
   route,
 } from '@stak/http';
 import { manageScope } from '@stak/tenants';
@@ -25,8 +26,14 @@ const channelId = z
   .string()
   .max(200)
   .regex(/^[A-Za-z0-9_][A-Za-z0-9._:@|+=~-]*$/, 'An id of the provider');
-const webhookParams = z.strictObject({ type: z.enum(channelTypes), id: channelId });
-const params = tenantParams.extend({ type: z.enum(channelTypes), channel_id: channelId });
+const webhookParams = z.strictObject({
+  type: z.enum(channelTypes).describe('The type of channel, such as `whatsapp`.'),
+  id: channelId.describe('The id of the channel at its provider.'),
+});
+const params = tenantParams.extend({
+  type: z.enum(channelTypes).describe('The type of channel, such as `whatsapp`.'),
+  channel_id: channelId.describe('The id of the channel at its provider.'),
+});
 const webhookPath = '/v1/channels/{type}/{id}/webhook';
 const credentialsPath = '/v1/tenants/{tenant_id}/channels/{type}/{channel_id}/credentials';
 
@@ -49,7 +56,7 @@ const routes = {
     responses: {
       200: json(
         z.strictObject({
-          challenge: z.string().optional(),
+          challenge: z.string().optional().describe('The text to answer the handshake with.'),
           statusCode: z.int().optional().describe('For a button in Teams, always 200'),
           type: z.string().optional().describe('The type of `value`, for Teams'),
           value: z
@@ -66,33 +73,29 @@ const routes = {
     problems: ['agents.conversation_busy'],
   }),
   greet: route({
+    ...readOnly,
     auth: 'public',
     tags,
-    method: 'get',
     path: webhookPath,
     operationId: 'agents.verifyWebhook',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'none',
     mcp: false,
     summary: 'Answer the handshake of WhatsApp',
     description: 'Answers the handshake with which WhatsApp checks the address.',
     request: {
       params: webhookParams,
-      query: z.looseObject({ 'hub.challenge': z.string().max(500).optional() }),
+      query: z.looseObject({
+        'hub.challenge': z.string().max(500).optional().describe('The text that WhatsApp expects back.'),
+      }),
     },
     responses: { 200: { description: 'The challenge', content: { 'text/plain': { schema: z.string() } } } },
     problems: ['agents.channel_not_found'],
   }),
   list: route({
     ...managed,
-    method: 'get',
+    ...readOnly,
     path: '/v1/tenants/{tenant_id}/channel-credentials',
     operationId: 'agents.listChannelCredentials',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'List the channels that have credentials',
     description: 'Returns which channels have credentials. The credentials are never shown.',
@@ -155,9 +158,9 @@ export function createChannelRoutes(
         const { messages, presses = [], challenge } = channel.read(delivery);
         const owner = c.get('principal').subject;
         const address = { type, channel_id: id };
-        for (const one of messages) await takeMessage(service, owner, address, one);
+        for (const message of messages) await takeMessage(service, owner, address, message);
         const texts: string[] = [];
-        for (const one of presses) texts.push(await takePress(service, owner, address, one));
+        for (const press of presses) texts.push(await takePress(service, owner, address, press));
         const answer = texts[0] === undefined ? undefined : channel.answerPress?.(delivery, texts[0]);
         return c.json(challenge === undefined ? (answer ?? {}) : { challenge }, 200);
       },

@@ -21,7 +21,7 @@ type Reply = ReplyAddress & { text: string; attempts: number; since?: number; as
 
 export const sayUnavailable = 'I could not answer this. Please try again later.';
 
-// Of several messages, the last one decides where the answer goes.
+// The last of several messages decides where the answer goes.
 export function replyAddress(waiting: readonly MessageItem[]): ReplyAddress | undefined {
   const text = waiting.findLast(one => one.reply_to !== undefined)?.reply_to;
   return text === undefined ? undefined : (JSON.parse(text) as ReplyAddress);

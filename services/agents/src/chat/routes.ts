@@ -1,4 +1,4 @@
-import { empty, json, pageOf, pageQuery, raw, route } from '@stak/http';
+import { empty, json, pageOf, pageQuery, raw, readOnly, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from '../limits.ts';
 import * as schema from '../schema.ts';
@@ -34,28 +34,25 @@ export const create = route({
 });
 export const list = route({
   ...user,
-  method: 'get',
+  ...readOnly,
   path: `${base}/conversations`,
   operationId: 'agents.listConversations',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   scope: 'read',
   summary: 'List conversations, newest first',
   description: 'End users get their own; hosts get those of the tenant, or of one user.',
-  request: { params: schema.tenantParams, query: pageQuery().extend({ user_id: schema.userId.optional() }) },
+  request: {
+    params: schema.tenantParams,
+    query: pageQuery().extend({ user_id: schema.userId.optional() }),
+  },
   responses: { 200: json(pageOf(schema.listedConversation)) },
   problems: ['http.cursor_refused', 'agents.user_not_found'],
 });
 export const get = route({
   ...user,
-  method: 'get',
+  ...readOnly,
   path: one,
   operationId: 'agents.getConversation',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   scope: 'read',
   summary: 'Get a conversation and its newest turns',
@@ -128,19 +125,18 @@ export const cancel = route({
 });
 export const turns = route({
   ...user,
-  method: 'get',
+  ...readOnly,
   path: `${one}/messages`,
   operationId: 'agents.listMessages',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   scope: 'read',
   summary: 'List the turns of a conversation',
   description: 'Returns the turns of a conversation, newest first.',
   request: {
     params,
-    query: pageQuery().extend({ order: z.enum(['oldest', 'newest']).default('oldest') }),
+    query: pageQuery().extend({
+      order: z.enum(['oldest', 'newest']).default('oldest').describe('Which turns come first.'),
+    }),
   },
   responses: { 200: json(pageOf(schema.turnShape)) },
   problems: [...found, 'http.cursor_refused'],
@@ -178,7 +174,8 @@ export const send = route({
       'idempotency-key': z
         .string()
         .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 visible ASCII characters')
-        .optional(),
+        .optional()
+        .describe('The same key and body get the same answer, for a day.'),
     }),
     body: json(schema.newMessage),
   },
@@ -200,12 +197,9 @@ export const send = route({
 });
 export const answer = route({
   ...user,
-  method: 'get',
+  ...readOnly,
   path: `${one}/messages/{message_id}`,
   operationId: 'agents.getReply',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   scope: 'read',
   summary: 'Get the answer to a message, or wait for it',
   description: 'With `Accept: text/event-stream`, a stream of events. `Last-Event-ID` resumes it.',

@@ -1,4 +1,4 @@
-import { type EventSink, empty, endpoint, json, type PrincipalOf, route, sse } from '@stak/http';
+import { type EventSink, empty, endpoint, json, type PrincipalOf, readOnly, route, sse } from '@stak/http';
 import { z } from 'zod';
 import { type Decider, decide, deciderOf } from '../approvals/decisions.ts';
 import { findConversation } from '../conversations/external-writes.ts';
@@ -32,20 +32,20 @@ const params = schema.conversationParams;
 // Clients send all messages of the chat, and other fields. The history is stored here; only the last message is read.
 const name = z.string().max(255);
 const uiPart = z.looseObject({
-  type: name,
-  text: z.string().max(limits.importBodyBytes).optional(),
-  state: name.optional(),
-  approval: z.unknown().optional(),
+  type: name.describe('The type of the part, such as `text`.'),
+  text: z.string().max(limits.importBodyBytes).optional().describe('The text of the part.'),
+  state: name.optional().describe('The state of the tool call.'),
+  approval: z.unknown().optional().describe('The decision about the tool call, as the AI SDK writes it.'),
 });
-// What `addToolApprovalResponse` writes into the part of a tool.
+// `addToolApprovalResponse` writes this into the part of a tool.
 const uiApproval = z.looseObject({
   id: name,
   approved: z.boolean(),
   reason: z.string().max(limits.approvalReasonChars).optional(),
 });
 const uiMessage = z.looseObject({
-  id: name,
-  role: name,
+  id: name.describe('The id of the message.'),
+  role: name.describe('Who wrote the message, such as `user`.'),
   parts: z
     .array(uiPart)
     .max(limits.uiParts)
@@ -60,7 +60,9 @@ function lastMessages(messages: unknown): unknown {
 }
 
 const uiRequest = z.looseObject({
-  messages: z.preprocess(lastMessages, z.array(uiMessage).min(1)),
+  messages: z
+    .preprocess(lastMessages, z.array(uiMessage).min(1))
+    .describe('The messages of the chat. Only the last is read.'),
   trigger: name
     .optional()
     .describe('`submit-message`, or `regenerate-message` to ask the last question again.'),
@@ -109,12 +111,9 @@ const routes = {
   }),
   resume: route({
     ...user,
-    method: 'get',
+    ...readOnly,
     path: `${one}/stream`,
     operationId: 'agents.resumeUiStream',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Resume the stream of an answer in progress',
     description: 'Starts from the beginning, as `useChat` expects. Returns 204 if no answer is in progress.',
@@ -125,12 +124,9 @@ const routes = {
   // The default URL of the AI SDK: below the one that messages are sent to.
   resumeByDefault: route({
     ...user,
-    method: 'get',
+    ...readOnly,
     path: `${one}/ui/{chat_id}/stream`,
     operationId: 'agents.resumeUiChat',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Resume the stream, at the address that the AI SDK uses by default',
     description: 'The same as `…/stream`, under the URL that messages are sent to.',

@@ -48,7 +48,7 @@ function createTranslator(
     end();
   };
   const ask = ({ approvals }: Approvals) => {
-    const ours = approvals.filter(one => calls.has(one.tool_call_id));
+    const ours = approvals.filter(approval => calls.has(approval.tool_call_id));
     for (const { status, approval_id: approvalId, tool_call_id: toolCallId, ...rest } of ours) {
       if (status !== 'waiting') continue;
       const approvalDescriptor = { approval: rest.approval, expires_at: rest.expires_at };

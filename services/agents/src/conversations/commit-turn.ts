@@ -7,9 +7,9 @@ import { conversation, message, state, turn } from '../main-table.ts';
 import { tokensOf } from '../state/context-window.ts';
 import {
   type ConversationKey,
+  type ConversationLease,
   dueAt,
   dueWhenFree,
-  type Held,
   keyOfConversation,
   pauseAsSeen,
   type StateItem,
@@ -58,7 +58,7 @@ export class HeadMoved extends Error {
 // last transaction counts them all.
 export async function commitTurns(
   service: StateDeps & Pick<Service, 'store' | 'clock'>,
-  held: Held,
+  held: ConversationLease,
   commit: Commit,
 ): Promise<TurnItem[]> {
   service.conversationMemory.forget(held.key);
@@ -67,8 +67,8 @@ export async function commitTurns(
   const before = commit.replaces ? 0 : held.state.last_seq - (commit.replacesLast ? 1 : 0);
   const created_at = timestampOf(nowMs);
   const items = commit.turns.map(
-    (one, i): TurnItem => ({
-      ...one,
+    (turn, i): TurnItem => ({
+      ...turn,
       ...held.key,
       epoch,
       seq: before + 1 + i,
@@ -127,7 +127,7 @@ function chunkTurns(items: readonly TurnItem[]): TurnItem[][] {
 // Returns whether it was written. A message that arrived meanwhile is not a reason to give up; a lost lease is.
 async function transact(
   { store }: Pick<Service, 'store'>,
-  held: Held,
+  held: ConversationLease,
   steps: readonly NamedStep[],
 ): Promise<boolean> {
   try {
@@ -146,7 +146,7 @@ async function transact(
 
 function nextState(
   service: Pick<Service, 'dueShards'>,
-  { key, state: current }: Held,
+  { key, state: current }: ConversationLease,
   commit: Commit,
   last_seq: number,
   nowMs: number,
@@ -203,7 +203,7 @@ export function nextNoted(current: StateItem, commit: Noting, last_seq: number, 
 
 const pauseOf = ({ paused, paused_until }: StateItem) => ({ paused, paused_until });
 
-function settleState(held: Held, commit: Commit, next: Partial<StateItem>): WriteStep {
+function settleState(held: ConversationLease, commit: Commit, next: Partial<StateItem>): WriteStep {
   const { answered = [], reply, keepsLease } = commit;
   const { epoch, waiting_count } = held.state;
   const leaving = [

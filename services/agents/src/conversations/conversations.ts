@@ -241,7 +241,7 @@ export async function importConversation(
   { messages, mostMessages, creation_id }: Import,
 ): Promise<void> {
   const turns = turnsOfMessages(messages);
-  if (turns.some(one => Buffer.byteLength(one.messages) > limits.turnBytes))
+  if (turns.some(turn => Buffer.byteLength(turn.messages) > limits.turnBytes))
     throw agentErrors.create('agents.import_refused', `A message has more than ${limits.turnBytes} bytes.`);
   const lease = leaseOf(service, key);
   let head: Head;

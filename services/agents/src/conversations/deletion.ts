@@ -14,8 +14,8 @@ import {
 import { retryOnConflict } from '../state/conflict-retry.ts';
 import {
   type ConversationKey,
+  type ConversationLease,
   dueAt,
-  type Held,
   keyOfConversation,
   readState,
   type StateItem,
@@ -163,7 +163,7 @@ const dropSteps = (waiting: readonly MessageItem[], reason: string, nowMs: numbe
 // Gives up messages that cannot be answered, together with the lease.
 export async function dropMessages(
   service: StateDeps & Pick<Service, 'store' | 'clock'>,
-  held: Held,
+  held: ConversationLease,
   dropped: readonly MessageItem[],
   reason: string,
   { reply, retryMs }: { reply?: string; retryMs?: number } = {}, // when the rest is tried again
@@ -209,7 +209,7 @@ export async function dropMessages(
 // Epochs are never reused, so new turns are not affected.
 export async function purge(
   service: Pick<Service, 'store'>,
-  { state: known }: Held,
+  { state: known }: ConversationLease,
 ): Promise<'done' | 'more'> {
   const { store } = service;
   const key = keyOfConversation(known);
@@ -217,7 +217,7 @@ export async function purge(
   const turns = await store.query(turnsOfConversation, key, { before: { epoch: known.epoch }, limit });
   const receipts = known.is_deleted
     ? (await store.query(messagesOfConversation, key, { limit })).items.filter(
-        one => one.status !== 'waiting',
+        item => item.status !== 'waiting',
       )
     : [];
   const decided = [];

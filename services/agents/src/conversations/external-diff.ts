@@ -1,7 +1,7 @@
 import type { PlainMessage } from '../state/message-format.ts';
 
-// What a program that knows only the documented item did to a conversation, derived from the messages it left: it read
-// some of the newest ones, added its own, and wrote both back.
+// A program that knows only the documented item reads some of the newest messages, adds its own, and writes both back.
+// This derives from the messages that it left what it did to the conversation.
 export type ExternalDiff =
   | { kind: 'append'; messages: PlainMessage[] } // these are new
   | { kind: 'replace'; messages: PlainMessage[] }; // nothing in common with the log: it started over

@@ -7,8 +7,8 @@ import { conversation, state } from '../main-table.ts';
 import { type Caller, mayUse } from '../state/access.ts';
 import {
   type ConversationKey,
+  type ConversationLease,
   dueAt,
-  type Held,
   keyOfConversation,
   type StateItem,
   withLease,
@@ -24,14 +24,14 @@ import { turnsOfMessages } from './imported-turns.ts';
 // A program that knows only the documented item writes it whole and without a condition, and deletes it to clear. Its
 // messages become turns of the log; turns that it did not know stay.
 
-export type Settled = { head: Head; tail: TurnItem[] };
+export type CurrentHead = { head: Head; tail: TurnItem[] };
 
 // Under the lease: the documented item as it must be, and the newest turns. Undefined if the item is gone.
 export async function readCurrentHead(
   service: StateDeps & Pick<Service, 'store' | 'clock'>,
-  held: Held,
+  held: ConversationLease,
   mostTurns: number,
-): Promise<Settled | undefined> {
+): Promise<CurrentHead | undefined> {
   const [head, tail] = await Promise.all([
     readHead(service, held.key),
     readTurns(service, held.key, held.state, mostTurns, limits.windowBytes),
@@ -43,7 +43,7 @@ export async function readCurrentHead(
 
 async function mergeHead(
   service: StateDeps & Pick<Service, 'store' | 'clock'>,
-  held: Held,
+  held: ConversationLease,
   head: Head,
   keepsLease: boolean,
 ): Promise<void> {
@@ -79,7 +79,7 @@ const cutMessage = ({ role, content }: PlainMessage): PlainMessage => ({
 // more.
 export async function restartConversation(
   service: Pick<Service, 'store' | 'clock'>,
-  held: Held,
+  held: ConversationLease,
   channel: string | undefined,
 ): Promise<void> {
   const nowMs = service.clock.now();

@@ -10,7 +10,7 @@ import {
   write,
 } from '@stak/table';
 import { tenantErrors, tenantUser } from '@stak/tenants';
-import { type Base, type Entered, type ModelDeps, type Service, timestampOf } from '../deps.ts';
+import { type Base, type EnteredTenant, type ModelDeps, type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { state, turnsOfConversation } from '../main-table.ts';
@@ -18,9 +18,9 @@ import { openBudget } from '../models/budget.ts';
 import { turnPrincipal } from '../state/access.ts';
 import {
   type ConversationKey,
+  type ConversationLease,
   dueAt,
   dueWhenFree,
-  type Held,
   keyOfConversation,
   pauseAsSeen,
   readState,
@@ -29,7 +29,7 @@ import {
 import { plainTurn, type TurnItem } from '../state/turn-items.ts';
 import { readForgotten } from './forgotten.ts';
 import { type Fact, factsOf, fitFacts, hasDeclined, type MemoryItem, newestFirst } from './memory.ts';
-import { askForSummary, extractSummary, type Known, type Learnt, turnsThatFit } from './summaries.ts';
+import { askForSummary, extractSummary, type KnownMemory, type Learnt, turnsThatFit } from './summaries.ts';
 import { dueMemoryJobs, memoriesOfUser, memory, memoryChoice, memoryJob } from './tables.ts';
 import { removeAllVectors, removeFactVectors, type ToEmbed, writeVectors } from './vectors.ts';
 
@@ -47,7 +47,7 @@ type Job = ItemOf<typeof memoryJob>;
 // become a job. The model is called without the lease, so that returning users do not wait for it.
 export async function noteTurns(
   service: Pick<Service, 'store' | 'clock' | 'dueShards' | 'notifier' | 'memoryNotifier'>,
-  held: Held,
+  held: ConversationLease,
 ): Promise<void> {
   const nowMs = service.clock.now();
   const { user_id, epoch, last_seq, noted_seq = last_seq, waiting_count } = held.state;
@@ -199,7 +199,7 @@ async function remember(
     await removeAllVectors(service, job); // an earlier attempt may have written some
     return void (await drop(service, job));
   }
-  let tenant: Entered;
+  let tenant: EnteredTenant;
   try {
     tenant = await service.enterTenant(turnPrincipal(tenant_id, user_id), tenant_id);
   } catch (error) {
@@ -212,7 +212,7 @@ async function remember(
     service.store.get(tenantUser, { tenant_id, user_id }, { consistent: true }),
   ]);
   const session = items.items.find(({ session_id }) => session_id === conversation_id);
-  const before: Known = { items: items.items, session, about: user?.memory_summary };
+  const before: KnownMemory = { items: items.items, session, about: user?.memory_summary };
   const forgotten = await readForgotten(service, job);
   const told = turns.filter(item => !forgotten.hasTurn(item));
   const learnt = await learn(service, tenant, job, told, before, signal);
@@ -246,7 +246,7 @@ async function remember(
 // their words.
 async function embed(
   service: Base & ModelDeps,
-  tenant: Entered,
+  tenant: EnteredTenant,
   job: Job,
   turns: readonly TurnItem[],
   facts: readonly Fact[],
@@ -277,10 +277,10 @@ async function embed(
 
 async function learn(
   service: Base & ModelDeps,
-  tenant: Entered,
+  tenant: EnteredTenant,
   job: Job,
   turns: readonly TurnItem[],
-  known: Known,
+  known: KnownMemory,
   signal: AbortSignal,
 ): Promise<Learnt> {
   if (turns.length === 0) return { summary: undefined, about: undefined, facts: [] };
@@ -323,7 +323,7 @@ function rememberSteps(
   service: Pick<Service, 'clock' | 'ids' | 'dueShards'>,
   job: Job,
   turns: readonly TurnItem[],
-  known: Known,
+  known: KnownMemory,
   learnt: Learnt,
 ) {
   const { tenant_id, user_id, conversation_id, epoch } = job;

@@ -175,7 +175,7 @@ const forgetSession = async (
   })).catch(ifGone);
 };
 
-// What is left of earlier epochs of a conversation.
+// Forgets what is left of earlier epochs of a conversation.
 export async function forgetConversation(
   service: Pick<Service, 'store' | 'clock' | 'random' | 'sealer'>,
   known: StateItem,
@@ -216,7 +216,7 @@ export async function changeMemory(
     };
     if (before && hasLost(before, after)) {
       isForgetting = true;
-      const kept = new Set(facts.map(one => `${one.fact_id} ${one.fact}`));
+      const kept = new Set(facts.map(fact => `${fact.fact_id} ${fact.fact}`));
       gone = factsOf(before).filter(one => !kept.has(`${one.fact_id} ${one.fact}`));
       await dropAbout(service, key);
     }
@@ -260,7 +260,7 @@ const noteForgottenFacts = (
   service: Pick<Service, 'store' | 'clock' | 'random' | 'sealer'>,
   { session_id, ...person }: Person & { session_id: string },
   facts: readonly Fact[],
-): Promise<void> => noteForgotten(service, person, { facts: facts.map(one => ({ ...one, session_id })) });
+): Promise<void> => noteForgotten(service, person, { facts: facts.map(fact => ({ ...fact, session_id })) });
 
 const isGenerated = { memory_edited_at: is.absent };
 

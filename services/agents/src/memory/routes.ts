@@ -9,6 +9,7 @@ import {
   type PrincipalOf,
   pageOf,
   pageQuery,
+  readOnly,
   route,
 } from '@stak/http';
 import { type Base, type Service, timestampOf } from '../deps.ts';
@@ -44,12 +45,9 @@ const itemParams = params.extend({ session_id: schema.conversationId });
 const routes = {
   status: route({
     ...user,
-    method: 'get',
+    ...readOnly,
     path: `${base}-settings`,
     operationId: 'agents.getMemorySettings',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get the memory settings and summary of a user',
     description: 'Use `me` for the calling end user.',
@@ -74,12 +72,9 @@ const routes = {
   }),
   list: route({
     ...user,
-    method: 'get',
+    ...readOnly,
     path: base,
     operationId: 'agents.listMemory',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List what is remembered about a user',

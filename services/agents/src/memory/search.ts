@@ -20,7 +20,7 @@ export type Hit = {
   role: 'user' | 'assistant' | 'system' | 'fact';
   excerpt: string;
 };
-type Found = { id: string; hit: Hit };
+type SearchHit = { id: string; hit: Hit };
 
 const mergeConstant = 60; // of reciprocal rank fusion: the first in one list counts even if it is last in the other
 
@@ -115,7 +115,7 @@ const idOfTurn = ({
 }: Pick<TurnItem, 'conversation_id' | 'epoch' | 'seq'>): string => `${conversation_id}#${epoch}#${seq}`;
 
 // Rarer words count more; all words in a row count most. Newer texts come first among equals.
-function rankByWords(query: string, texts: readonly Text[]): Found[] {
+function rankByWords(query: string, texts: readonly Text[]): SearchHit[] {
   const asked = new Set(wordsOf(query));
   const wanted = [...asked];
   const words = texts.map(({ text }) => new Set(wordsOf(text).filter(word => asked.has(word))));
@@ -172,10 +172,10 @@ async function readNear(
   near: readonly Near[],
   { texts: known, forgotten }: { texts: readonly Text[]; forgotten: Forgotten },
   query: string,
-): Promise<Found[]> {
-  const found: Found[] = [];
+): Promise<SearchHit[]> {
+  const found: SearchHit[] = [];
   const lost: { fact_id: string }[] = [];
-  const pick = (texts: readonly Text[]): Found[] => {
+  const pick = (texts: readonly Text[]): SearchHit[] => {
     const [best] = rankByWords(query, texts);
     const [first] = texts;
     return best

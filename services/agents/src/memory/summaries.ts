@@ -1,6 +1,6 @@
 import { cutText } from '@stak/kit';
 import { z } from 'zod';
-import type { Base, Entered, ModelDeps } from '../deps.ts';
+import type { Base, EnteredTenant, ModelDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { askModel, findModels } from '../models/ask-model.ts';
 import { openBudget } from '../models/budget.ts';
@@ -9,7 +9,7 @@ import { cleanText, cutBytes, type PlainMessage } from '../state/message-format.
 import { plainTurn, type TurnItem } from '../state/turn-items.ts';
 import { composeAbout, type Fact, factsOf, type MemoryItem, type Person, sameFact } from './memory.ts';
 
-export type Known = {
+export type KnownMemory = {
   items: readonly MemoryItem[]; // of all sessions of the user
   session: MemoryItem | undefined; // the one that is summarised
   about: string | undefined; // the summary of the user
@@ -40,10 +40,10 @@ const answer = z.object({
 // Asks the tenant's model for a summary of the turns. Undefined if there is no model, or its output is invalid.
 export async function askForSummary(
   service: Base & ModelDeps,
-  tenant: Entered,
+  tenant: EnteredTenant,
   { user_id, conversation_id }: Person & { conversation_id: string },
   turns: readonly TurnItem[],
-  known: Known,
+  known: KnownMemory,
   signal: AbortSignal,
 ): Promise<Learnt | undefined> {
   const { models } = service;
@@ -125,7 +125,7 @@ function readAnswer(
 }
 
 // Without a model: the user's own newest words.
-export function extractSummary(turns: readonly TurnItem[], known: Known): Learnt {
+export function extractSummary(turns: readonly TurnItem[], known: KnownMemory): Learnt {
   const said = turns.flatMap(item =>
     plainTurn(item).flatMap(({ role, content }) =>
       role === 'user' ? [`Said: ${cutText(content.replace(/\s+/g, ' ').trim(), limits.excerptChars)}`] : [],

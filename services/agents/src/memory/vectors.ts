@@ -212,10 +212,10 @@ export async function removeAllVectors(
     );
     if (items.length === 0) return;
     await store.batchWrite(
-      items.map(one =>
-        one.entity === 'vector of a fact'
-          ? write.delete(factVector, one.item)
-          : write.delete(turnVector, one.item),
+      items.map(vector =>
+        vector.entity === 'vector of a fact'
+          ? write.delete(factVector, vector.item)
+          : write.delete(turnVector, vector.item),
       ),
       { pattern: 'remove vectors' },
     );

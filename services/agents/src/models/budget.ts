@@ -1,5 +1,5 @@
 import { isUnavailable } from '@stak/table';
-import type { Base, Entered, ModelDeps, Service } from '../deps.ts';
+import type { Base, EnteredTenant, ModelDeps, Service } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import { accountDay, tenantDay } from '../main-table.ts';
 import { readAgentSettings } from '../settings.ts';
@@ -25,7 +25,7 @@ export type Caps = {
 // A budget for requests on behalf of a tenant's user, within the limits of the tenant and the operator.
 export async function openBudget(
   service: Base & ModelDeps,
-  { tenant_id, account_id, settings }: Entered,
+  { tenant_id, account_id, settings }: EnteredTenant,
   user_id: string | undefined,
 ): Promise<Budget> {
   const { spend_per_day_usd: tenantUsd } = readAgentSettings(settings);
@@ -43,7 +43,7 @@ export function createBudget(
   const { tenant_id, account_id } = payer;
   const date = dateOf(service.clock.now());
   const used = { input_tokens: 0, output_tokens: 0, cost_micros: 0 };
-  // What this budget has written into the days: spent, and reserved for a step.
+  // The amounts that this budget has written into the days: spent, and reserved for a step.
   const ofTenant = { booked: 0, open: 0 };
   const ofAccount = { booked: 0, used: 0, reported: 0 };
   const limit = { account_id, date, limitUsd: caps.accountUsd ?? 0 }; // nothing is reserved of one that is absent

@@ -43,8 +43,8 @@ export class TruncatedStream extends ModelFault {
   override readonly name = 'TruncatedStream';
 }
 
-// What may be logged of a failed request. Providers' messages quote conversations, and the SDK's errors contain the
-// whole request and response, so only fields too short for a sentence are kept.
+// Leaves of a failed request what may be logged. Providers' messages quote conversations, and the SDK's errors contain
+// the whole request and response, so only fields too short for a sentence are kept.
 export function withoutPrompt(error: unknown): Error {
   if (error instanceof ModelFault) return error;
   const { name, statusCode, type, code, cause, lastError } = Object(error) as Record<string, unknown>;
@@ -277,7 +277,7 @@ function createWatch({ clock, signal }: Attempt) {
 
 type LooseMessage = { role: string; content: string | readonly { type: string; [field: string]: unknown }[] };
 
-// What the log keeps of a model's message: no reasoning, no files, nothing specific to one provider.
+// Keeps of a model's message no reasoning, no files, nothing specific to one provider.
 function readMessage({ role, content }: LooseMessage): Message[] {
   if (typeof content === 'string') return role === 'assistant' ? [{ role, content: cleanText(content) }] : [];
   const parts = content.flatMap((part): Part[] => {

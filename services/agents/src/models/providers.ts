@@ -94,7 +94,7 @@ const compatibleProvider = (options: NonNullable<ProvidersConfig['openaiCompatib
   list: () => listIds(`${options.baseURL}/models`, options.apiKey ? bearer(options.apiKey) : {}),
 });
 
-// What InvokeModel accepts: a model, an inference profile prefixed with its geography, or an ARN.
+// InvokeModel accepts a model, an inference profile prefixed with its geography, or an ARN.
 // https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html
 const bedrockId = /^(?:arn:aws[\w-]*:bedrock:.+|(?:[a-z]{2,6}(?:-gov)?\.)?[a-z0-9-]+\.[a-z0-9][\w.:-]+)$/;
 const claudeId = /^claude-[a-z0-9-]+-\d{8}$/;

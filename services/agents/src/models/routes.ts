@@ -1,4 +1,4 @@
-import { endpoint, json, nameSchemas, route } from '@stak/http';
+import { endpoint, json, nameSchemas, readOnly, route } from '@stak/http';
 import { tableErrors } from '@stak/table';
 import { z } from 'zod';
 import type { Base, ModelDeps } from '../deps.ts';
@@ -13,38 +13,43 @@ import { type ModelName, modelText } from './models.ts';
 const tags = ['agents'] as string[];
 const name = z.string().min(1).max(300);
 const modelShape = z.strictObject({
-  provider: z.string(),
-  model: z.string(),
-  is_default: z.boolean(),
+  provider: z.string().describe('The provider of the model.'),
+  model: z.string().describe('The model, by the provider’s own name.'),
+  is_default: z.boolean().describe('Whether tenants that have not chosen a model use it.'),
   price: z
-    .strictObject({ input: z.number(), output: z.number() })
+    .strictObject({
+      input: z.number().describe('The price of a million tokens that it reads.'),
+      output: z.number().describe('The price of a million tokens that it writes.'),
+    })
     .nullable()
     .describe('US dollars per million tokens; null if the operator has set no price'),
 });
 
 const modelTest = z.strictObject({
-  provider: name.optional(),
-  model: name.optional(),
+  provider: name.optional().describe('The provider of the model.'),
+  model: name.optional().describe('The model, by the provider’s own name.'),
   instructions: z
     .string()
     .max(limits.promptChars)
     .optional()
     .describe('What the model reads first; empty for the standard ones'),
-  message: z.string().min(1).max(limits.contentChars).optional(),
+  message: z
+    .string()
+    .min(1)
+    .max(limits.contentChars)
+    .optional()
+    .describe('The question; a greeting if absent.'),
 });
 
 nameSchemas({ Model: modelShape });
 
 const routes = {
   list: route({
+    ...readOnly,
     auth: 'account',
     tags,
-    method: 'get',
     path: '/v1/models',
     operationId: 'agents.listModels',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'none',
     mcp: 'reads',
     scope: 'read',
@@ -54,9 +59,9 @@ const routes = {
     responses: {
       200: json(
         z.strictObject({
-          data: z.array(modelShape),
-          default: z.string().nullable(),
-          missing: z.string().nullable(),
+          data: z.array(modelShape).describe('The models.'),
+          default: z.string().nullable().describe('The model of tenants that have not chosen one.'),
+          missing: z.string().nullable().describe('Why there is no default, and where to set one.'),
         }),
       ),
     },
@@ -81,12 +86,17 @@ const routes = {
     responses: {
       200: json(
         z.strictObject({
-          provider: z.string(),
-          model: z.string(),
-          answer: z.string(),
-          usage: z.strictObject({ input_tokens: z.int(), output_tokens: z.int() }),
-          cost_usd: z.number(),
-          duration_ms: z.int(),
+          provider: z.string().describe('The provider of the model.'),
+          model: z.string().describe('The model, by the provider’s own name.'),
+          answer: z.string().describe('What the model answered.'),
+          usage: z
+            .strictObject({
+              input_tokens: z.int().describe('Tokens that the model read.'),
+              output_tokens: z.int().describe('Tokens that the model wrote.'),
+            })
+            .describe('The tokens that it took.'),
+          cost_usd: z.number().describe('Cost in US dollars.'),
+          duration_ms: z.int().describe('How long it took, in milliseconds.'),
         }),
       ),
     },
@@ -134,8 +144,8 @@ const promptOf = ({ instructions, message }: Question): Prompt => {
   };
 };
 
-// What a status of a provider usually means. Its own message is not shown: it may quote the operator's key or reveal
-// the provider's address, and the caller may be a customer.
+// Says what a status of a provider usually means. Its own message is not shown: it may quote the operator's key or
+// reveal the provider's address, and the caller may be a customer.
 const hints = new Map([
   [401, ' It refused the API key of this server.'],
   [403, ' The API key of this server may not use this model.'],

@@ -1,4 +1,4 @@
-import type { Base, Entered, SkillDeps } from '../deps.ts';
+import type { Base, EnteredTenant, SkillDeps } from '../deps.ts';
 import { enabledNames } from '../settings.ts';
 import { readCustomSkills } from './custom-skills.ts';
 import { readMcpSkills } from './mcp/servers.ts';
@@ -8,7 +8,7 @@ import type { Skill } from './skill.ts';
 // The enabled skills of a tenant. Its own skills are read only if an enabled name is not built in.
 export async function enabledSkills(
   service: Base & SkillDeps,
-  { tenant_id, settings }: Pick<Entered, 'tenant_id' | 'settings'>,
+  { tenant_id, settings }: Pick<EnteredTenant, 'tenant_id' | 'settings'>,
 ): Promise<Skill[]> {
   const names = enabledNames(settings);
   const builtIn = service.skills.filter(({ name }) => names.has(name));

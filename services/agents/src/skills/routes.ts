@@ -8,12 +8,13 @@ import {
   type PageRequest,
   pageOf,
   pageQuery,
+  readOnly,
   route,
 } from '@stak/http';
 import { manageScope } from '@stak/tenants';
 import { z } from 'zod';
 import { type Base, enteredTenant, type Service, type SkillDeps } from '../deps.ts';
-import * as schema from '../schema.ts';
+import { tenantParams, usageQuery, usageShape } from '../schema.ts';
 import { enabledNames, readAgentSettings } from '../settings.ts';
 import { resolveUser } from '../state/access.ts';
 import { readUsage } from '../usage/usage.ts';
@@ -26,90 +27,76 @@ import {
   testCustomSkill,
 } from './custom-skills.ts';
 import { readMcpSkills } from './mcp/servers.ts';
+import * as schema from './schema.ts';
 import { approvalOf, type Skill } from './skill.ts';
 import { skillsOfTenant } from './tables.ts';
 
 const tags = ['agents'] as string[];
 const common = { tenant: 'path', mcp: false, tags } as const;
 const base = '/v1/tenants/{tenant_id}';
-const skillParams = schema.tenantParams.extend({ name: schema.skillName });
+const skillParams = tenantParams.extend({ name: schema.skillName.describe('The name of the skill.') });
 const onePath = `${base}/custom-skills/{name}` as const;
 
 const routes = {
   usage: route({
     ...common,
+    ...readOnly,
     auth: 'user',
     endUserScope: 'agents:chat',
-    method: 'get',
     path: `${base}/agent-usage`,
     operationId: 'agents.getUsage',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get messages, tokens and cost by day',
     description: 'End users get their own; hosts get those of the tenant, or of one user.',
-    request: { params: schema.tenantParams, query: schema.usageQuery },
-    responses: { 200: json(schema.usageShape) },
+    request: { params: tenantParams, query: usageQuery },
+    responses: { 200: json(usageShape) },
     problems: ['agents.user_not_found'],
   }),
   tenantUsage: route({
     ...common,
+    ...readOnly,
     auth: 'user',
     endUserScope: manageScope,
-    method: 'get',
     path: `${base}/usage`,
     operationId: 'agents.getTenantUsage',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get messages, tokens and cost of the whole tenant by day',
     description: 'For the account and the admins of the tenant.',
-    request: { params: schema.tenantParams, query: schema.usageQuery.omit({ user_id: true }) },
-    responses: { 200: json(schema.usageShape) },
+    request: { params: tenantParams, query: usageQuery.omit({ user_id: true }) },
+    responses: { 200: json(usageShape) },
   }),
   skills: route({
     ...common,
+    ...readOnly,
     auth: 'user',
     endUserScope: 'agents:chat',
-    method: 'get',
     path: `${base}/skills`,
     operationId: 'agents.listSkills',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List skills',
     description: 'Returns the built-in and custom skills and which of them are enabled.',
-    request: { params: schema.tenantParams },
-    responses: { 200: json(z.strictObject({ data: z.array(schema.skillShape) })) },
+    request: { params: tenantParams },
+    responses: { 200: json(z.strictObject({ data: z.array(schema.skillShape).describe('The skills.') })) },
   }),
   customSkills: route({
     ...common,
+    ...readOnly,
     auth: 'account',
-    method: 'get',
     path: `${base}/custom-skills`,
     operationId: 'agents.listCustomSkills',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'List custom skills',
     description: 'Returns the skills that the tenant serves at its own addresses.',
-    request: { params: schema.tenantParams, query: pageQuery() },
+    request: { params: tenantParams, query: pageQuery() },
     responses: { 200: json(pageOf(schema.customSkillShape)) },
   }),
   getSkill: route({
     ...common,
+    ...readOnly,
     auth: 'account',
-    method: 'get',
     path: onePath,
     operationId: 'agents.getCustomSkill',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get a custom skill',
     description: 'Returns how a custom skill is registered.',
@@ -133,7 +120,9 @@ const routes = {
       'A custom skill is an HTTP endpoint of the tenant. It is called by POST with `{skill, arguments, conversation_id, user_id}`, signed as in Standard Webhooks. Enable it by adding its name to `custom_skills` in the settings. With `If-None-Match: *`, an existing skill is not changed.',
     request: {
       params: skillParams,
-      headers: z.object({ 'if-none-match': z.literal('*').optional() }),
+      headers: z.object({
+        'if-none-match': z.literal('*').optional().describe('`*` creates it only if it does not exist.'),
+      }),
       body: json(schema.skillDraft),
     },
     responses: { 200: json(schema.customSkillShape) },

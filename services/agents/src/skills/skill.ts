@@ -35,7 +35,7 @@ export function accountOf({ account_id, user_id }: SkillScope): string {
 export type Skill<Parameters extends z.ZodObject = z.ZodObject> = {
   readonly name: string;
   readonly description: string;
-  // What triggers it by rule: words in a message, or a pattern whose named groups are the parameters.
+  // Triggers it by rule: words in a message, or a pattern whose named groups are the parameters.
   readonly triggers: readonly (string | RegExp)[];
   readonly parameters: Parameters;
   readonly jsonSchema?: Readonly<Record<string, unknown>>; // for a model, if the parameters say less
@@ -63,7 +63,7 @@ export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
 
-// Of a gateway that had no answer from the server behind it, which may have done what it was asked.
+// A gateway answers with these if the server behind it did not answer. It may have done what it was asked.
 const unanswered = new Set([502, 504, 520, 522, 524]);
 
 // A response that is no success.

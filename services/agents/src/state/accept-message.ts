@@ -4,8 +4,8 @@ import * as limits from '../limits.ts';
 import { message, state } from '../main-table.ts';
 import {
   type ConversationKey,
+  type ConversationLease,
   dueAt,
-  type Held,
   isFree,
   isLeased,
   leaseOf,
@@ -17,7 +17,7 @@ import type { MessageItem } from './turn-items.ts';
 export type Incoming = Omit<MessageItem, 'status' | 'accepted_at' | 'epoch' | 'seq' | 'reason' | 'ttl'>;
 
 export type Accepted =
-  | { kind: 'held'; held: Held } // and this process must answer it
+  | { kind: 'held'; held: ConversationLease } // and this process must answer it
   | { kind: 'queued' } // the holder of the lease, or a worker, answers it with the other waiting messages
   | { kind: 'busy' }
   | { kind: 'repeated' }

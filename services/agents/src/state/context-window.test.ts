@@ -100,6 +100,6 @@ describe('the documented item', () => {
   it('is split into turns where the user speaks', () => {
     const roles = ['assistant', 'user', 'user', 'assistant', 'tool', 'assistant', 'user'];
     const turns = splitTurns(roles.map(role => ({ role })));
-    expect(turns.map(one => one.length)).toEqual([1, 5, 1]);
+    expect(turns.map(turn => turn.length)).toEqual([1, 5, 1]);
   });
 });

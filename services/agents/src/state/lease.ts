@@ -8,7 +8,12 @@ export type StateItem = ItemOf<typeof state>;
 
 // The holder writes the next turn. The fence is a new id for each lease, so a holder that was suspended while others
 // wrote, cleared or deleted notices that its lease is lost.
-export type Held = { key: ConversationKey; fence: string; state: StateItem; isReleased?: boolean };
+export type ConversationLease = {
+  key: ConversationKey;
+  fence: string;
+  state: StateItem;
+  isReleased?: boolean;
+};
 
 export const keyOfConversation = ({ tenant_id, conversation_id }: ConversationKey): ConversationKey => ({
   tenant_id,
@@ -41,7 +46,7 @@ export const readState = ({ store }: Pick<Service, 'store'>, key: ConversationKe
 async function acquire(
   service: Pick<Service, 'store' | 'clock' | 'owners' | 'dueShards'>,
   key: ConversationKey,
-): Promise<Held | undefined> {
+): Promise<ConversationLease | undefined> {
   const lease = leaseOf(service, key);
   try {
     const item = await service.store.update(
@@ -60,7 +65,7 @@ async function acquire(
 // Renews the lease during the work, and aborts the work if the lease is lost.
 export async function whileHeld<T>(
   service: Base & Pick<Service, 'dueShards'>,
-  held: Held,
+  held: ConversationLease,
   work: (lost: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
@@ -119,7 +124,7 @@ export const pauseAsSeen = ({ paused_until }: StateItem) => ({
   paused_until: paused_until === undefined ? is.absent : paused_until,
 });
 
-// What has failed so far, and when it is tried again.
+// Says how often it has failed, and when it is tried again.
 export const triesOf = ({ attempts, retry_at }: StateItem) => ({ attempts, retry_at });
 
 type Released = {
@@ -135,7 +140,7 @@ type Released = {
 // held rely on its holder. A lease that was lost meanwhile is left alone.
 export async function release(
   service: Pick<Service, 'store' | 'dueShards' | 'notifier'>,
-  held: Held,
+  held: ConversationLease,
   dueMs: (current: StateItem) => number,
   { attempts, retry_at, reply, has_stale, isForgotten, paused_until }: Released = {},
 ): Promise<void> {
@@ -184,7 +189,7 @@ export async function release(
 export async function withLease(
   service: StateDeps & Pick<Service, 'store' | 'clock'>,
   key: ConversationKey,
-  work: (held: Held) => Promise<void>,
+  work: (held: ConversationLease) => Promise<void>,
 ): Promise<boolean> {
   const held = await acquire(service, key);
   if (!held) return false;

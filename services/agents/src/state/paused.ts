@@ -63,7 +63,7 @@ export const cancelSteps = (
 ): NamedStep[] => [
   ['the paused turn', write.delete(pausedTurn, keyOfConversation(key))],
   ...approvals
-    .filter(one => one.status === 'waiting')
+    .filter(approval => approval.status === 'waiting')
     .map(
       (one): NamedStep => [
         one.approval_id,

@@ -43,7 +43,7 @@ export async function readTurns(
   return turns.toReversed();
 }
 
-// Those of these messages that wait for an answer, in order of arrival.
+// Reads which of these messages wait for an answer, in order of arrival.
 export async function readMessages(
   { store }: Pick<Service, 'store'>,
   { tenant_id, conversation_id }: ConversationKey,

@@ -1,6 +1,6 @@
 import { failedCondition, is, isRefused, type NamedStep, type WriteStep, write } from '@stak/table';
 import { type Draft, newHead, nextHead, nextNoted, putNextHead } from '../conversations/commit-turn.ts';
-import type { Base, Entered, Service, SkillDeps } from '../deps.ts';
+import type { Base, EnteredTenant, Service, SkillDeps } from '../deps.ts';
 import { timestampOf, ttlAfter } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { message, state, turn } from '../main-table.ts';
@@ -20,16 +20,16 @@ import { splitTurns, splitWritten } from '../state/message-format.ts';
 import { isExternal, readHead } from '../state/reads.ts';
 import { type Head, nextEpoch, type TurnItem } from '../state/turn-items.ts';
 import { type Payer, quotaSteps } from '../usage/quota.ts';
-import { type Made, replyAtOnce } from './reply.ts';
+import { type ReplyDraft, replyAtOnce } from './reply.ts';
 
 export type AtOnce = {
   incoming: Incoming;
-  tenant: Entered;
+  tenant: EnteredTenant;
   head?: Head; // if already read
   asUser: string | undefined; // the conversation must exist and belong to this user
   draft: Draft; // of a new conversation
   hasKey: boolean; // the sender may repeat it, so it needs a receipt
-  // Whose quota to count it against, in the same transaction. Without it, the message is counted already.
+  // Finds the quota to count it against, in the same transaction. Without it, the message is counted already.
   payerOf?(head: Head | undefined): Payer;
 };
 
@@ -54,13 +54,13 @@ export async function answerAtOnce(
   return answerIn(service, given, reply, { state, head, isRemembered: false });
 }
 
-type Found = { state: StateItem | undefined; head: Head | undefined; isRemembered: boolean };
+type ConversationState = { state: StateItem | undefined; head: Head | undefined; isRemembered: boolean };
 
 async function answerIn(
   service: Pick<Service, 'store' | 'clock' | 'dueShards' | 'conversationMemory'>,
   given: AtOnce,
-  { messages, ...reply }: Made,
-  found: Found,
+  { messages, ...reply }: ReplyDraft,
+  found: ConversationState,
 ): Promise<TurnItem | undefined> {
   const { tenant, asUser, incoming } = given;
   const key = keyOfConversation(incoming);
@@ -160,7 +160,8 @@ function countTurn(
   return { step: write.update(state, key, { set }, { if: asKnown }), next };
 }
 
-// What a worker changes without writing a turn. A state that was just read need not be compared as a whole.
+// The attributes that a worker changes without writing a turn. A state that was just read need not be compared as a
+// whole.
 const asRemembered = ({ user_id, is_deleted, due_at, quiet_at, noted_seq, reply, has_stale }: StateItem) => ({
   user_id: user_id ?? is.absent,
   is_deleted: is_deleted ?? is.absent,

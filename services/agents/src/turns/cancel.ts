@@ -21,7 +21,7 @@ import type { MessageItem } from '../state/turn-items.ts';
 export const isCancelled = ({ cancelled_at }: Pick<MessageItem, 'cancelled_at'>): boolean =>
   cancelled_at !== undefined;
 
-// Those that were stopped have a turn of their own, before the others.
+// Messages whose answer was stopped have a turn of their own, before the others.
 export function nextOf(waiting: readonly MessageItem[]): readonly MessageItem[] {
   const cancelled = waiting.filter(isCancelled);
   return cancelled.length > 0 ? cancelled : waiting;

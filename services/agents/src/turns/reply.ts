@@ -1,5 +1,5 @@
 import { messagesWithResults, sayResults } from '../approvals/run-calls.ts';
-import { type Base, type Entered, type ModelDeps, type Service, timestampOf } from '../deps.ts';
+import { type Base, type EnteredTenant, type ModelDeps, type Service, timestampOf } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { factsOf, type Remembered, readMemory } from '../memory/memory.ts';
@@ -29,9 +29,9 @@ import {
   sayWelcome,
 } from './rules.ts';
 
-export type Asked = {
-  tenant: Entered;
-  refresh(): Promise<Entered>; // reads the tenant again when a skill is called
+export type ReplyRequest = {
+  tenant: EnteredTenant;
+  refresh(): Promise<EnteredTenant>; // reads the tenant again when a skill is called
   said: readonly string[]; // a burst has several
   message_ids: readonly string[];
   tail: readonly TurnItem[];
@@ -43,14 +43,17 @@ export type Asked = {
   watchCancelled(): CancelWatch;
   emit(event: LiveEvent): void;
 };
-export type Made = Pick<NewTurn, 'routing' | 'rule' | 'skills' | 'model'> &
+export type ReplyDraft = Pick<NewTurn, 'routing' | 'rule' | 'skills' | 'model'> &
   Pick<NewTurn, 'input_tokens' | 'output_tokens' | 'cost_micros'> & { messages: Message[] };
 
 // Calls that must be stored, and perhaps approved, before the turn continues.
 export type Unfinished = { progress: Progress };
 
 // Rules first, because they cost nothing; then a model with the tenant's skills as its tools.
-export async function makeReply(service: Base & ModelDeps, asked: Asked): Promise<Made | Unfinished> {
+export async function makeReply(
+  service: Base & ModelDeps,
+  asked: ReplyRequest,
+): Promise<ReplyDraft | Unfinished> {
   const { progress, emit } = asked;
   const made = progress ? await continueReply(service, asked, progress) : await beginReply(service, asked);
   if ('routing' in made && made.routing === 'rule')
@@ -58,7 +61,7 @@ export async function makeReply(service: Base & ModelDeps, asked: Asked): Promis
   return made;
 }
 
-async function beginReply(service: Base & ModelDeps, asked: Asked): Promise<Made | Unfinished> {
+async function beginReply(service: Base & ModelDeps, asked: ReplyRequest): Promise<ReplyDraft | Unfinished> {
   const { tenant, said, skills } = asked;
   const match = matchRule(said.join('\n'), skills);
   if (match) return followRule(service, asked, match);
@@ -77,9 +80,9 @@ const isOverBudget = (error: unknown): boolean =>
 // Continues after the calls were made. If no model can describe their results, the last attempt lists them itself.
 async function continueReply(
   service: Base & ModelDeps,
-  asked: Asked,
+  asked: ReplyRequest,
   progress: Progress,
-): Promise<Made | Unfinished> {
+): Promise<ReplyDraft | Unfinished> {
   const { routing, skills, model, input_tokens, output_tokens, cost_micros, calls } = progress;
   const text = sayResults(calls);
   if (routing === 'rule') return ruled('skill', text, skills);
@@ -95,7 +98,7 @@ async function continueReply(
 }
 
 // What there is of an answer that was stopped. Calls that were not made by then are not made any more.
-export function stopReply(progress: Progress | undefined, text = ''): Made {
+export function stopReply(progress: Progress | undefined, text = ''): ReplyDraft {
   const { routing = 'rule', skills = [], calls = [], ...rest } = progress ?? {};
   const { model, input_tokens, output_tokens, cost_micros } = rest as Partial<Progress>;
   const stopped = calls.map(call => ({ ...call, result: call.result ?? notMade }));
@@ -109,10 +112,10 @@ const notMade = { output: { error: 'the answer was stopped' }, text: sayStopped,
 // Answers by a rule that runs nothing, or says that there is no model. Undefined if the message needs more.
 export async function replyAtOnce(
   service: Pick<Service, 'models'>,
-  tenant: Entered,
+  tenant: EnteredTenant,
   said: string,
   skills: () => Promise<Skill[]>,
-): Promise<Made | undefined> {
+): Promise<ReplyDraft | undefined> {
   const enabled = await skills();
   const match = matchRule(said, enabled);
   if (match) return match.rule === 'skill' ? undefined : sayRule(match.rule, enabled);
@@ -122,12 +125,12 @@ export async function replyAtOnce(
   return ruled('no_model', sayNoModel(whyNoModel(service, tenant), enabled));
 }
 
-function sayRule(rule: Exclude<RuleMatch['rule'], 'skill'>, skills: readonly Skill[]): Made {
+function sayRule(rule: Exclude<RuleMatch['rule'], 'skill'>, skills: readonly Skill[]): ReplyDraft {
   if (rule === 'greeting') return ruled(rule, sayHello(skills));
   return rule === 'thanks' ? ruled(rule, sayWelcome) : ruled(rule, sayHelp(skills));
 }
 
-const ruled = (rule: string, content: string, skills: string[] = []): Made => ({
+const ruled = (rule: string, content: string, skills: string[] = []): ReplyDraft => ({
   routing: 'rule',
   rule,
   skills,
@@ -136,9 +139,9 @@ const ruled = (rule: string, content: string, skills: string[] = []): Made => ({
 
 async function followRule(
   service: Pick<Service, 'clock' | 'ids'>,
-  asked: Asked,
+  asked: ReplyRequest,
   match: RuleMatch,
-): Promise<Made | Unfinished> {
+): Promise<ReplyDraft | Unfinished> {
   const { skills, scope } = asked;
   if (match.rule !== 'skill') return sayRule(match.rule, skills);
   const { skill, input } = match;
@@ -151,9 +154,9 @@ async function followRule(
   return ruled('skill', text, [skill.name]);
 }
 
-const approvalIn = ({ tenant }: Asked, skill: Skill) =>
+const approvalIn = ({ tenant }: ReplyRequest, skill: Skill) =>
   approvalOf(skill, readAgentSettings(tenant.settings).skill_approvals);
-const isPausing = (asked: Asked, skill: Skill): boolean =>
+const isPausing = (asked: ReplyRequest, skill: Skill): boolean =>
   skill.acts === true || approvalIn(asked, skill) !== 'never';
 
 type SoFar = Pick<Progress, 'routing' | 'messages'> &
@@ -162,7 +165,7 @@ type SoFar = Pick<Progress, 'routing' | 'messages'> &
 // The calls of the turn so far, with who must approve each.
 function unfinished(
   { ids, clock }: Pick<Service, 'clock' | 'ids'>,
-  asked: Asked,
+  asked: ReplyRequest,
   calls: readonly ModelCall[],
   made: SoFar,
 ): Unfinished {
@@ -185,7 +188,7 @@ function unfinished(
   };
 }
 
-function pendingCall(asked: Asked, call: ModelCall, made: number, approval_id: string): PendingCall {
+function pendingCall(asked: ReplyRequest, call: ModelCall, made: number, approval_id: string): PendingCall {
   const { tool_call_id, name, input } = call;
   const skill = asked.skills.find(one => one.name === name);
   if (made >= limits.skillCalls) return { ...call, refused: 'too many calls in one turn' };
@@ -198,7 +201,10 @@ function pendingCall(asked: Asked, call: ModelCall, made: number, approval_id: s
   return approval === 'never' ? call : { ...call, approval, approval_id };
 }
 
-async function followModel(service: Base & ModelDeps, asked: Asked): Promise<Made | Unfinished | undefined> {
+async function followModel(
+  service: Base & ModelDeps,
+  asked: ReplyRequest,
+): Promise<ReplyDraft | Unfinished | undefined> {
   const { models } = service;
   const { skills, scope, progress } = asked;
   const settings = readAgentSettings(asked.tenant.settings);
@@ -266,7 +272,7 @@ async function followModel(service: Base & ModelDeps, asked: Asked): Promise<Mad
 }
 
 // What is missing, and where to set it.
-function whyNoModel({ models }: Pick<Service, 'models'>, { settings }: Entered): string {
+function whyNoModel({ models }: Pick<Service, 'models'>, { settings }: EnteredTenant): string {
   const missing = models?.missing ?? 'No provider of models is configured.';
   const { ai_provider } = settings;
   const isOwn = ai_provider !== operatorsChoice && !models?.providers?.includes(ai_provider);
@@ -283,7 +289,7 @@ function boundMessages(messages: Message[], text: string): Message[] {
 
 async function systemPrompt(
   service: Pick<Service, 'store'>,
-  asked: Asked,
+  asked: ReplyRequest,
   override: string,
 ): Promise<string> {
   const base = override === '' ? defaultPrompt : override;

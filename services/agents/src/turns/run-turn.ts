@@ -5,27 +5,27 @@ import { runCalls } from '../approvals/run-calls.ts';
 import { replayEvents, sayWaiting, showApproval } from '../approvals/views.ts';
 import { replyTo } from '../channels/send-reply.ts';
 import { commitTurns, HeadMoved } from '../conversations/commit-turn.ts';
-import { readCurrentHead, restartConversation, type Settled } from '../conversations/external-writes.ts';
+import { type CurrentHead, readCurrentHead, restartConversation } from '../conversations/external-writes.ts';
 import { answerOf, showReply } from '../conversations/views.ts';
-import type { Base, Entered, Service, StateDeps, TurnDeps } from '../deps.ts';
+import type { Base, EnteredTenant, Service, StateDeps, TurnDeps } from '../deps.ts';
 import { AnswerCancelled, cleared, isCleared } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { readAgentSettings } from '../settings.ts';
 import { enabledSkills } from '../skills/enabled-skills.ts';
 import type { SkillScope } from '../skills/skill.ts';
 import { turnPrincipal } from '../state/access.ts';
-import { type Held, whileHeld } from '../state/lease.ts';
+import { type ConversationLease, whileHeld } from '../state/lease.ts';
 import type { Message } from '../state/message-format.ts';
 import type { ApprovalItem, Progress } from '../state/paused.ts';
 import { type MessageItem, type NewTurn, plainTurn, type TurnItem } from '../state/turn-items.ts';
 import type { Live } from '../streaming/live-answers.ts';
 import { isCancelled, watchCancelled } from './cancel.ts';
-import { type Made, makeReply, stopReply } from './reply.ts';
+import { makeReply, type ReplyDraft, stopReply } from './reply.ts';
 
 export type TurnRun = {
-  held: Held;
+  held: ConversationLease;
   waiting: readonly MessageItem[];
-  tenant: Entered;
+  tenant: EnteredTenant;
   paused?: { progress: Progress; approvals: readonly ApprovalItem[] }; // where it resumes
   isLast?: boolean; // no further attempt follows
   isAwaited?: boolean; // the sender of one of the messages waits, and gets the error if there is no answer
@@ -37,7 +37,7 @@ export type UnsavedAnswer = {
   readonly seq: number;
   readonly message_ids: readonly string[];
   readonly progress: Progress | undefined;
-  readonly made: Made;
+  readonly made: ReplyDraft;
 };
 
 // Answers all waiting messages under the lease, and commits once. Returns undefined, with the lease released, if an
@@ -114,10 +114,10 @@ async function answerAll(
 
 async function settleHead(
   service: StateDeps & Pick<Service, 'store' | 'clock'>,
-  held: Held,
+  held: ConversationLease,
   waiting: readonly MessageItem[],
   mostMessages: number,
-): Promise<Settled> {
+): Promise<CurrentHead> {
   const settled = await readCurrentHead(service, held, tailTurns(mostMessages));
   if (settled) return settled;
   await restartConversation(service, held, waiting[0]?.channel);
@@ -127,8 +127,8 @@ async function settleHead(
 async function commit(
   service: StateDeps & Pick<Service, 'store' | 'clock' | 'skills' | 'unsavedAnswers'>,
   run: TurnRun,
-  begun: Settled,
-  made: Made,
+  begun: CurrentHead,
+  made: ReplyDraft,
   paused: Progress | undefined,
   signal: AbortSignal,
 ): Promise<TurnItem> {
@@ -170,7 +170,7 @@ async function commit(
 function findReplaced(
   { skills }: Pick<Service, 'skills'>,
   { held, waiting }: TurnRun,
-  { tail }: Settled,
+  { tail }: CurrentHead,
 ): TurnItem | undefined {
   const [question, ...others] = waiting;
   const last = tail.at(-1);
@@ -183,11 +183,11 @@ function findReplaced(
   return (last.skills ?? []).every(name => reads.has(name)) ? last : undefined;
 }
 
-const nameOf = ({ key }: Held): string => `${key.tenant_id}#${key.conversation_id}`;
+const nameOf = ({ key }: ConversationLease): string => `${key.tenant_id}#${key.conversation_id}`;
 
 function keepUnsaved(
   { unsavedAnswers }: Pick<Service, 'unsavedAnswers'>,
-  held: Held,
+  held: ConversationLease,
   made: Omit<UnsavedAnswer, 'epoch' | 'seq'>,
 ): void {
   const { epoch, last_seq: seq } = held.state;
@@ -213,7 +213,7 @@ function takeUnsaved(
 // it may have been written; then the lease is gone, and the message has its answer.
 async function commitPatiently(
   service: StateDeps & Pick<Service, 'store' | 'clock'>,
-  held: Held,
+  held: ConversationLease,
   written: Parameters<typeof commitTurns>[2],
   signal: AbortSignal,
 ): Promise<TurnItem> {
@@ -263,7 +263,7 @@ function grantedTo(waiting: readonly MessageItem[]): string | undefined {
 // Most turns have two messages. Reads a few more turns than needed; what does not fit is left out.
 const tailTurns = (mostMessages: number): number => Math.ceil(mostMessages / 2) + 1;
 
-function newTurn(waiting: readonly MessageItem[], made: Made, replaced: TurnItem | undefined): NewTurn {
+function newTurn(waiting: readonly MessageItem[], made: ReplyDraft, replaced: TurnItem | undefined): NewTurn {
   const asked = waiting.map((one): Message => ({ role: 'user', content: one.content ?? '' }));
   const { messages, ...rest } = made;
   return {
@@ -279,7 +279,7 @@ function newTurn(waiting: readonly MessageItem[], made: Made, replaced: TurnItem
 
 async function withDeadline<T>(
   service: Base & Pick<Service, 'dueShards'>,
-  held: Held,
+  held: ConversationLease,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();

@@ -4,7 +4,7 @@ import { replyAddress } from '../channels/send-reply.ts';
 import { createConversation } from '../conversations/conversations.ts';
 import { dropMessages } from '../conversations/deletion.ts';
 import { mergeExternalWrites } from '../conversations/external-writes.ts';
-import type { Entered, Service, StateDeps, TurnDeps } from '../deps.ts';
+import type { EnteredTenant, Service, StateDeps, TurnDeps } from '../deps.ts';
 import { agentErrors, cleared, noConversation, noMessage } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { message, state, turn } from '../main-table.ts';
@@ -13,8 +13,8 @@ import { acceptMessage, type Incoming } from '../state/accept-message.ts';
 import type { Caller } from '../state/access.ts';
 import {
   type ConversationKey,
+  type ConversationLease,
   dueWhenFree,
-  type Held,
   isPaused,
   keyOfConversation,
   readState,
@@ -30,7 +30,7 @@ import { runTurn } from './run-turn.ts';
 
 export type Sending = {
   caller: Caller;
-  tenant: Entered;
+  tenant: EnteredTenant;
   conversation_id: string;
   content: string;
   user_id: string | undefined; // of a new conversation
@@ -148,8 +148,8 @@ const ifNotExisting = (error: unknown) => {
 // Older messages are answered first, and a turn takes only so many: ours may be answered by the next one.
 async function answerNow(
   service: TurnDeps,
-  held: Held,
-  tenant: Entered,
+  held: ConversationLease,
+  tenant: EnteredTenant,
   address: Address,
 ): Promise<TurnItem | undefined> {
   const waiting = nextOf(await readWaiting(service, held.state));

@@ -5,7 +5,7 @@ import { settleApprovals } from '../approvals/paused-turn.ts';
 import { showDecisions } from '../channels/question.ts';
 import { replyTo, sayUnavailable, sendReply } from '../channels/send-reply.ts';
 import { deleteConversation, dropMessages, purge } from '../conversations/deletion.ts';
-import type { Base, Entered, ModelDeps, Service, SkillDeps, StateDeps, TurnDeps } from '../deps.ts';
+import type { Base, EnteredTenant, ModelDeps, Service, SkillDeps, StateDeps, TurnDeps } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { conversation, dueStates, state } from '../main-table.ts';
 import { findDueJobs, noteTurns, releaseGoneJobs, runMemoryJob } from '../memory/jobs.ts';
@@ -13,8 +13,8 @@ import { forgetConversation } from '../memory/memory.ts';
 import { turnPrincipal } from '../state/access.ts';
 import {
   type ConversationKey,
+  type ConversationLease,
   dueWhenFree,
-  type Held,
   isPaused,
   keyOfConversation,
   release,
@@ -178,7 +178,7 @@ async function processConversation(
 // Only this process knows that the reply was sent, until that is stored: nobody else may have the lease before.
 const deliver = (
   service: Base & SkillDeps & Pick<Service, 'dueShards' | 'notifier' | 'channels'>,
-  held: Held,
+  held: ConversationLease,
   reply: string,
 ): Promise<void> =>
   whileHeld(service, held, async () => {
@@ -195,7 +195,7 @@ const deliver = (
 // Resumes a paused turn: everything is decided, an approval has expired, or a process crashed.
 async function resume(
   service: TurnDeps & Pick<Service, 'channels'>,
-  held: Held,
+  held: ConversationLease,
   stopping: AbortSignal,
 ): Promise<void> {
   const progress = await readPaused(service, held.key);
@@ -214,7 +214,7 @@ async function resume(
   await showing;
 }
 
-async function answer(service: TurnDeps, held: Held, stopping: AbortSignal): Promise<void> {
+async function answer(service: TurnDeps, held: ConversationLease, stopping: AbortSignal): Promise<void> {
   const waiting = nextOf(await readWaiting(service, held.state));
   if (waiting.length === 0) {
     const known = held.state.waiting_count; // of deleted messages
@@ -228,12 +228,12 @@ async function answer(service: TurnDeps, held: Held, stopping: AbortSignal): Pro
 
 async function attempt(
   service: TurnDeps,
-  held: Held,
+  held: ConversationLease,
   waiting: readonly MessageItem[],
   stopping: AbortSignal,
   paused?: TurnRun['paused'],
 ): Promise<void> {
-  let tenant: Entered;
+  let tenant: EnteredTenant;
   try {
     tenant = await service.enterTenant(
       turnPrincipal(held.key.tenant_id, held.state.user_id),
@@ -267,7 +267,7 @@ function delayBefore(attempts: number, error: unknown): number {
 
 const giveUp = (
   service: StateDeps & Pick<Service, 'store' | 'clock'>,
-  held: Held,
+  held: ConversationLease,
   waiting: readonly MessageItem[],
   error: unknown,
   reply: string | undefined,
@@ -276,7 +276,7 @@ const giveUp = (
 // Removes earlier epochs, and the whole conversation if its item has expired or was deleted.
 async function tidy(
   service: StateDeps & Pick<Service, 'store' | 'clock' | 'sealer'>,
-  held: Held,
+  held: ConversationLease,
 ): Promise<void> {
   const nowMs = service.clock.now();
   await forgetConversation(service, held.state);
@@ -307,7 +307,7 @@ async function removeExpired(
   });
 }
 
-async function forget({ store }: Pick<Service, 'store'>, held: Held): Promise<void> {
+async function forget({ store }: Pick<Service, 'store'>, held: ConversationLease): Promise<void> {
   await store.delete(state, held.key, { if: { fence: held.fence, waiting_count: 0 } }).catch(error => {
     if (!isRefused(error)) throw error;
   });

@@ -149,7 +149,7 @@ const finish = (deps: Deps, { tenant_key, inbox_key, category, fence }: Category
     const known = await store.get(inboxCategories, inbox, { consistent: true });
     const { head, broadcasts } = await readHead(deps, inbox);
     const nowS = secondsNow(deps);
-    const others = (names: readonly string[] = []) => names.filter(one => one !== category);
+    const others = (names: readonly string[] = []) => names.filter(name => name !== category);
     const live = liveOf(broadcasts, nowS);
     await store.transact(
       [

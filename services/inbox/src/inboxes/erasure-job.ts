@@ -72,7 +72,7 @@ export const isQuiet = ({ clock }: Deps, { quietat }: Job): boolean =>
 export const quietSince = ({ clock }: Deps, { quietat }: Job, found: number): number =>
   found > 0 ? clock.now() : (quietat ?? clock.now());
 
-/** What a job becomes when it is done. */
+/** Makes the record of a job that is done. */
 export const finishedJob = ({ clock }: Deps) => {
   const finishedat = Math.floor(clock.now() / 1000);
   return {

@@ -107,7 +107,7 @@ async function eraseInboxOfUser(deps: Deps, user: MailboxId, { isInboxLeft }: Ex
   const { store } = deps;
   const { tenant_key, inbox_key, uid } = user;
   const { items } = await store.query(allOfUser, user, { limit: limits.erasedTogether });
-  const first = items.filter(one => one.entity !== 'user stats');
+  const first = items.filter(item => item.entity !== 'user stats');
   if (isInboxLeft)
     for (const { entity, item } of first)
       if (entity === 'user message') await forgetRecipient(deps, user, item);

@@ -1,4 +1,4 @@
-import { empty, etagOf, expectedVersion, json, pageOf, route } from '@stak/http';
+import { empty, etagOf, expectedVersion, json, pageOf, readOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { type Deps, inInbox, inTenant, secondsNow } from '../deps.ts';
 import { settingsNotFound } from '../errors.ts';
@@ -12,19 +12,18 @@ import { readErasure, showErasure, startErasure } from './inbox-erasure.ts';
 
 const tags = ['inbox'];
 const common = { auth: 'account', tags, tenant: 'path', mcp: false } as const;
-const category = shapes.inboxParams.extend({ category: shapes.categoryKey });
+const category = shapes.inboxParams.extend({
+  category: shapes.categoryKey.describe('The category, a short name of your choice.'),
+});
 const settingsPath = '/v1/tenants/{tenant_id}/inbox-settings';
 const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
 
 const readSettings = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: settingsPath,
   scope: 'read',
   operationId: 'inbox.readSettings',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: "Get the settings of a tenant's inboxes",
   description: 'Returns the title and the expiry that apply to all inboxes of the tenant.',
   request: { params: shapes.tenantParams },
@@ -50,13 +49,10 @@ const writeSettings = route({
 
 const listInboxes = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: '/v1/tenants/{tenant_id}/inboxes',
   scope: 'read',
   operationId: 'inbox.listInboxes',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'List inboxes',
   description: 'Returns the inboxes of the tenant.',
@@ -66,13 +62,10 @@ const listInboxes = route({
 
 const readInbox = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: inboxPath,
   scope: 'read',
   operationId: 'inbox.readInbox',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'Get an inbox',
   description: 'Returns the configuration of an inbox.',
   request: { params: shapes.inboxParams },
@@ -116,13 +109,10 @@ const deleteInbox = route({
 
 const inboxErasure = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/erasure`,
   scope: 'read',
   operationId: 'inbox.readErasure',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'Get the progress of the deletion of an inbox',
   description: 'Returns how far the deletion of the inbox is.',
   request: { params: shapes.inboxParams },
@@ -132,13 +122,10 @@ const inboxErasure = route({
 
 const categories = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/categories`,
   scope: 'read',
   operationId: 'inbox.listCategories',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'List the categories that have messages',
   description: '`until` is the latest time at which the last message of a category expires.',
   request: { params: shapes.inboxParams },
@@ -160,7 +147,12 @@ const removeCategory = route({
     'Without `messages=delete`, the category must have no messages. With it, the messages are deleted too: they disappear at once and are removed in the background. `readCategoryErasure` returns the progress. Until it is done, nothing can be published in the category.',
   request: {
     params: category,
-    query: z.strictObject({ messages: z.enum(['keep', 'delete']).default('keep') }),
+    query: z.strictObject({
+      messages: z
+        .enum(['keep', 'delete'])
+        .default('keep')
+        .describe('`delete` also redacts the messages that were sent in it.'),
+    }),
   },
   responses: {
     204: empty('The category is deleted'),
@@ -177,13 +169,10 @@ const removeCategory = route({
 
 const categoryErasure = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/categories/{category}/erasure`,
   scope: 'read',
   operationId: 'inbox.readCategoryErasure',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'Get the progress of the deletion of a category',
   description: 'Returns how far the deletion of the category is.',
   request: { params: category },
@@ -193,13 +182,10 @@ const categoryErasure = route({
 
 const publicCounts = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/public-counts`,
   scope: 'read',
   operationId: 'inbox.publicCounts',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'Count the messages to everyone, by category, and the members',
   description: 'Expired messages are not counted.',
   request: { params: shapes.inboxParams },

@@ -208,7 +208,7 @@ async function writeMarks(
 
 type Marks = Pick<UserMessage, 'touched' | 'readat' | 'seenat'>;
 
-// What the range, and those before it, change about a message. Later ones still apply afterwards. Most messages of a
+// Applies the range, and those before it, to a message. Later ones still apply afterwards. Most messages of a
 // mailbox have been read, and need no write.
 function marksOf(state: UserState, message: UserMessage, range: MarkedRange): Marks | undefined {
   const over = rangesOver(state, markOf(message)).filter(one => one.version <= range.version);

@@ -209,7 +209,7 @@ export async function openPage(
 // Texts never change, so the ids and flags of its messages identify a page.
 export function tagOf(items: readonly ShownMessage[], hasMore: boolean): string {
   let marks = hasMore ? 'more' : 'end';
-  for (const one of items)
-    marks += `${one.id}${one.read}${one.seen}${one.archived}${one.readat}${one.snoozed_until}`;
+  for (const item of items)
+    marks += `${item.id}${item.read}${item.seen}${item.archived}${item.readat}${item.snoozed_until}`;
   return createHash('sha256').update(marks).digest('hex').slice(0, 32);
 }

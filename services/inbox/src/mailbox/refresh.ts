@@ -29,7 +29,7 @@ export async function refresh(deps: Deps, user: MailboxId, state: UserState, now
 // Expiries hold how each message was counted, because the message itself may be gone.
 async function forgetExpired({ store }: Deps, user: MailboxId, state: UserState, nowMs: number) {
   const { items } = await store.query(expiriesOfUser, user, { limit: limits.expiredTogether + 1 });
-  const expired = items.slice(0, limits.expiredTogether).filter(one => isOver(one.expires, nowMs));
+  const expired = items.slice(0, limits.expiredTogether).filter(item => isOver(item.expires, nowMs));
   let { counts } = state;
   for (const item of expired) {
     const mark = markOfExpiry(item);
@@ -113,7 +113,7 @@ export function withoutMessages(
   copies: readonly UserMessage[],
   counted: ReadonlySet<string>,
 ) {
-  const gone = new Set(copies.map(one => one.id));
+  const gone = new Set(copies.map(copy => copy.id));
   const steps: NamedStep[] = [];
   let { counts } = state;
   for (const copy of copies) {

@@ -7,6 +7,7 @@ import {
   json,
   pageOf,
   pageQuery,
+  readOnly,
   route,
   sse,
 } from '@stak/http';
@@ -26,7 +27,7 @@ import { openPage, readMessage, tagOf } from './messages.ts';
 const user = shapes.inboxParams.extend({
   uid: z.union([z.literal('me'), shapes.uid]).describe(`${uidHint}, which means the caller`),
 });
-const oneMessage = user.extend({ id: messageId });
+const oneMessage = user.extend({ id: messageId.describe('The id of the message.') });
 const mailboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/users/{uid}';
 const tags = ['inbox'];
 const common = { auth: 'user', tags, tenant: 'path-or-server', mcp: false } as const;
@@ -36,13 +37,10 @@ const missing = ['inbox.not_found', 'inbox.user_not_found', 'inbox.message_not_f
 
 const listMessages = route({
   ...common,
-  method: 'get',
   path: `${mailboxPath}/messages`,
   ...reading,
+  ...readOnly,
   operationId: 'inbox.feed',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: "List the user's messages, newest first",
   description: 'Includes the messages to everyone.',
@@ -53,13 +51,10 @@ const listMessages = route({
 
 const getMessage = route({
   ...common,
-  method: 'get',
   path: `${mailboxPath}/messages/{id}`,
   ...reading,
+  ...readOnly,
   operationId: 'inbox.readMessage',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'Get a message',
   description: 'Returns one message of the user.',
@@ -70,13 +65,10 @@ const getMessage = route({
 
 const countMessages = route({
   ...common,
-  method: 'get',
   path: `${mailboxPath}/counts`,
   ...reading,
+  ...readOnly,
   operationId: 'inbox.counts',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'Count all, unread and unseen messages, in total and by category',
   description: 'Returns exact counts of the user’s messages.',
@@ -104,13 +96,10 @@ const joinInbox = route({
 
 const stream = route({
   ...common,
-  method: 'get',
   path: `${mailboxPath}/stream`,
   ...reading,
+  ...readOnly,
   operationId: 'inbox.stream',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'Stream new messages, redactions and counts',
   description:
     'Server-sent events: `message`, `redaction` ({ id }), `counts`, and `reset` when the client has to list the messages again.',

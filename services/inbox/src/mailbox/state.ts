@@ -3,7 +3,7 @@ import type { MailboxId } from '../inbox-id.ts';
 import { categoryStats, type expiry, type userMessage, userStats } from '../tables.ts';
 import type { Broadcast, Broadcasts } from './broadcast-list.ts';
 
-// What the state of a mailbox means, and how it is written. Nothing here touches the store.
+// Reads and changes the state of a mailbox. Nothing here touches the store.
 
 export type UserState = ItemOf<typeof userStats>;
 export type UserStateInput = InputOf<typeof userStats>;

@@ -30,10 +30,13 @@ export async function registerCategory(
     if (ownNumber(times, category) >= expiredat) return done(undefined);
     const deleting = known?.deleting ?? [];
     if (deleting.includes(category)) throw categoryBeingDeleted();
-    const isFull = () => categories.filter(one => !deleting.includes(one)).length >= limits.categories;
+    const isFull = () =>
+      categories.filter(category => !deleting.includes(category)).length >= limits.categories;
     if (!categories.includes(category) && isFull()) {
       times = await completeTimes(deps, inbox, categories, times);
-      categories = categories.filter(one => ownNumber(times, one) > nowS || deleting.includes(one));
+      categories = categories.filter(
+        category => ownNumber(times, category) > nowS || deleting.includes(category),
+      );
       if (isFull())
         throw inboxErrors.create(
           'inbox.too_many_categories',
@@ -69,15 +72,15 @@ async function completeTimes(
   categories: readonly string[],
   times: Until,
 ): Promise<Until> {
-  if (categories.every(one => Object.hasOwn(times, one))) return times;
+  if (categories.every(category => Object.hasOwn(times, category))) return times;
   const { latest, isWhole } = await readUse(deps, inbox);
   const nowS = secondsNow(deps);
   return Object.fromEntries(
-    categories.flatMap((one): [string, number][] => {
-      if (Object.hasOwn(times, one)) return [[one, times[one]!]];
-      const found = latest.get(one);
-      if (found !== undefined) return [[one, found]];
-      return isWhole ? [] : [[one, nowS + limits.dayS]];
+    categories.flatMap((category): [string, number][] => {
+      if (Object.hasOwn(times, category)) return [[category, times[category]!]];
+      const found = latest.get(category);
+      if (found !== undefined) return [[category, found]];
+      return isWhole ? [] : [[category, nowS + limits.dayS]];
     }),
   );
 }
@@ -139,7 +142,7 @@ export async function deleteCategory(deps: Deps, inbox: InboxId, category: strin
 export function withoutCategory(known: ItemOf<typeof inboxCategories>, category: string): NamedStep {
   const { version, kind: _, deleting = [], ...item } = known;
   const categories = known.categories.filter(one => one !== category);
-  const until = Object.fromEntries(categories.flatMap(one => entryOf(known.until ?? {}, one)));
+  const until = Object.fromEntries(categories.flatMap(category => entryOf(known.until ?? {}, category)));
   const others = deleting.filter(one => one !== category);
   const next = { ...item, categories, until, ...(others.length > 0 && { deleting: others }) };
   return ['categories', write.put(inboxCategories, next, { ifVersion: version })];

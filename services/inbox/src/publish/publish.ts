@@ -88,7 +88,7 @@ export async function publish(
   return { send: made, isNew: true };
 }
 
-// What an earlier attempt of the same request has made.
+// Finds the send that an earlier attempt of the same request has made.
 async function sendOfRequest(
   deps: Deps,
   inbox: InboxId,

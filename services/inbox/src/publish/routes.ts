@@ -33,8 +33,8 @@ const refusals = [
 
 type Recipients = { uids?: readonly string[] };
 
-// What a message adds to the storage of its account: a copy for each recipient, with the body unless that is stored once
-// for all.
+// Estimates what a message adds to the storage of its account: a copy for each recipient, with the body unless that is
+// stored once for all.
 const publishedBytes = (sentBytes: number, { uids = [] }: Recipients): number =>
   sentBytes * uids.length >= limits.savedBytes + sentBytes
     ? sentBytes + uids.length * limits.copyBytes
@@ -141,8 +141,8 @@ export function createPublishRoutes(deps: Deps) {
         messages.map((_, i) => `.${i}`),
       );
       const results = await publishBulk(deps, inbox, messages, originOf(c), requests);
-      const data = results.map(one =>
-        one.ok ? { ok: true as const, send: showSend(one.published.send, 0) } : one,
+      const data = results.map(result =>
+        result.ok ? { ok: true as const, send: showSend(result.published.send, 0) } : result,
       );
       return c.json({ data }, 200);
     }),

@@ -46,7 +46,7 @@ export async function findSend(
   return (await read(bucketOf(inbox, id))) ?? read(inbox_key);
 }
 
-// Of all partitions, newest first.
+// Reads the sends of all partitions, newest first.
 export async function* walkSends(
   { store }: Pick<Deps, 'store'>,
   { tenant_key, inbox_key }: InboxId,
@@ -83,7 +83,7 @@ export async function* walkSends(
   }
 }
 
-// What a send is known by besides its id: the host_system_id. `over` is a withdrawn send that had it, from which this one
+// A send is known by its host_system_id, too. `over` is a withdrawn send that had it, from which this one
 // may take it.
 export type Claims = {
   unique: boolean;
@@ -139,7 +139,7 @@ export async function earlierSend(
   return taken && holderOf(deps, inbox, taken, rivals);
 }
 
-// What earlier versions wrote. This version does not write there, so it need not be read consistently.
+// Looks where earlier versions wrote. This version does not write there, so it need not be read consistently.
 export async function sendOfEarlierVersion(
   deps: Deps,
   inbox: InboxId,

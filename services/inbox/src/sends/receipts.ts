@@ -142,8 +142,8 @@ export async function* exportReceipts(
   do {
     const page = await readReceipts(deps, found, limits.pageMessages, from);
     let text = '';
-    for (const one of page.items)
-      text += format === 'csv' ? csvLine([one.uid, one.read, one.readat]) : `${JSON.stringify(one)}\n`;
+    for (const item of page.items)
+      text += format === 'csv' ? csvLine([item.uid, item.read, item.readat]) : `${JSON.stringify(item)}\n`;
     if (text !== '') yield text;
     from = page.next;
   } while (from);

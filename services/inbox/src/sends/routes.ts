@@ -1,4 +1,14 @@
-import { bindCursors, type CursorCodec, empty, json, pageOf, pageQuery, route, textStream } from '@stak/http';
+import {
+  bindCursors,
+  type CursorCodec,
+  empty,
+  json,
+  pageOf,
+  pageQuery,
+  readOnly,
+  route,
+  textStream,
+} from '@stak/http';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { inInbox } from '../deps.ts';
@@ -12,18 +22,15 @@ import { cancelScheduled } from './send-worker.ts';
 
 const tags = ['inbox'];
 const common = { auth: 'account', tags, tenant: 'path', mcp: false } as const;
-const sendParams = shapes.inboxParams.extend({ id: messageId });
+const sendParams = shapes.inboxParams.extend({ id: messageId.describe('The id of the send.') });
 const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
 
 const list = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/sends`,
   scope: 'read',
   operationId: 'inbox.listSends',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'List sends, with how many were delivered and read',
   description: 'Returns what was sent to the inbox, newest first.',
   request: { params: shapes.inboxParams, query: pageQuery() },
@@ -32,13 +39,10 @@ const list = route({
 
 const read = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/sends/{id}`,
   scope: 'read',
   operationId: 'inbox.readSend',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'Get a send and its progress',
   description: 'Returns a send with the number of recipients, deliveries and reads.',
   request: { params: sendParams },
@@ -48,18 +52,20 @@ const read = route({
 
 const listReceipts = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/sends/{id}/receipts`,
   scope: 'read',
   operationId: 'inbox.listReceipts',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'List the recipients of a message, and when they read it',
   description:
     'For a message to everyone, lists all members who can see it. With `read`, a page may be shorter than its limit and still have a next one.',
-  request: { params: sendParams, query: pageQuery(limits.pageMessages).extend({ read: shapes.readFilter }) },
+  request: {
+    params: sendParams,
+    query: pageQuery(limits.pageMessages).extend({
+      read: shapes.readFilter.describe('Only receipts of users who have read it, or have not.'),
+    }),
+  },
   responses: { 200: json(pageOf(shapes.receiptShape)) },
   problems: ['inbox.send_not_found'],
 });
@@ -77,7 +83,9 @@ const downloadReceipts = route({
   description: 'Streams who has received and read the message, as CSV or JSON lines.',
   request: {
     params: sendParams,
-    query: z.strictObject({ format: z.enum(receiptFormats).default('ndjson') }),
+    query: z.strictObject({
+      format: z.enum(receiptFormats).default('ndjson').describe('The format of the file.'),
+    }),
   },
   responses: {
     200: {
@@ -116,20 +124,21 @@ const redactByHostId = route({
   stores: 'deletes',
   summary: 'Redact a message by its host_system_id',
   description: 'Removes the content of the message with this `host_system_id` from every inbox.',
-  request: { params: shapes.inboxParams.extend({ host_system_id: shapes.hostSystemId }) },
+  request: {
+    params: shapes.inboxParams.extend({
+      host_system_id: shapes.hostSystemId.describe('Your own id of the message.'),
+    }),
+  },
   responses: { 204: empty('Redacted for all recipients') },
   problems: ['inbox.send_not_found', 'inbox.redactions_busy'],
 });
 
 const listScheduled = route({
   ...common,
-  method: 'get',
+  ...readOnly,
   path: `${inboxPath}/scheduled`,
   scope: 'read',
   operationId: 'inbox.listScheduled',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'List scheduled sends',
   description: 'Returns the messages that are still to be sent.',
   request: { params: shapes.inboxParams, query: pageQuery() },
@@ -167,7 +176,7 @@ export function createSendRoutes(deps: Deps) {
       const cursors = bindCursors(c, deps.cursors as CursorCodec<Position>);
       const found = await readSend(deps, inbox, c.req.valid('param').id);
       const { items, next } = await readReceipts(deps, found, limit, cursors.open(cursor));
-      const data = items.filter(one => read === undefined || one.read === read);
+      const data = items.filter(item => read === undefined || item.read === read);
       return c.json({ data, next_cursor: cursors.seal(next) }, 200);
     }),
     inInbox(downloadReceipts, async (c, inbox) => {

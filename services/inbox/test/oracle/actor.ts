@@ -109,7 +109,7 @@ export class Actor {
 
   async #together({ all, reads }: Extract<Command, { do: 'together' }>): Promise<void> {
     // Who comes first, a new user or a message to everyone, would be anybody's guess.
-    for (const one of users) await this.#join(one);
+    for (const user of users) await this.#join(user);
     const ids = this.#pickAll(reads);
     const uid = 'ann';
     this.model.mark(uid, ids, 'read');
@@ -220,7 +220,7 @@ export class Actor {
     const { hostId } = picked;
     const id = byHostId ? this.#holders.get(hostId)! : picked.id;
     const isThere = this.model.sent.get(id)!.expiredat * 1000 > this.#fixture.now();
-    // Of one that was cancelled the host's id is free, also when the answer to the cancelling was lost.
+    // The host's id of a cancelled send is free, also when the answer to the cancelling was lost.
     const isCancelled = async () =>
       (await findSend(this.#fixture, this.#fixture.inboxId, id))?.status === 'cancelled';
     const attempt = () =>

@@ -13,7 +13,7 @@ export type Sent = {
   redacted: boolean;
   members?: number; // when it was sent to everyone
 };
-export type Shown = { id: string; read: boolean; seen: boolean; archived: boolean };
+export type ShownMessage = { id: string; read: boolean; seen: boolean; archived: boolean };
 export type Numbers = { total: number; unread: number; unseen: number };
 
 type Copy = { sent: Sent; flags: Flags };
@@ -120,7 +120,7 @@ export class Model {
     });
   }
 
-  feed(uid: string, { archived, snoozed }: { archived: boolean; snoozed: boolean }): Shown[] {
+  feed(uid: string, { archived, snoozed }: { archived: boolean; snoozed: boolean }): ShownMessage[] {
     return this.#live(this.#userOf(uid))
       .filter(copy => copy.flags.archived === archived && this.#isSnoozed(copy) === snoozed)
       .map(({ sent: { id }, flags: { read, seen } }) => ({ id, read, seen, archived }))
@@ -158,7 +158,7 @@ export class Model {
     return Object.fromEntries(counts);
   }
 
-  // Of what was sent and is still there: how many have read it.
+  // Counts how many have read each send that is still there.
   readers(): Map<string, number> {
     const readers = new Map<string, number>();
     for (const sent of this.sent.values()) {

@@ -40,7 +40,7 @@ const asRead = ({ entity: _, owner, eventId, at, isChained, ...one }: Row) => ({
 
 async function writeAll(rows: readonly Row[]) {
   const files = await createBronzeFiles('shard-1', 7);
-  for (const one of rows) files.add(one);
+  for (const row of rows) files.add(row);
   return files.finish();
 }
 
@@ -54,7 +54,7 @@ it('writes what any reader reads, one file for each entity and day', async () =>
       expect(files.reduce((sum, one) => sum + one.rows, 0)).toBe(rows.length);
       for (const { entity, day, body, ...about } of files) {
         const own = rows.filter(
-          one => one.entity === entity && new Date(one.at).toISOString().startsWith(day),
+          row => row.entity === entity && new Date(row.at).toISOString().startsWith(day),
         );
         expect(await parquetReadObjects({ file: fileOf(body) })).toEqual(own.map(asRead));
         expect(about).toEqual({

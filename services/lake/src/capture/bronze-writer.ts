@@ -189,7 +189,7 @@ function createGroup(parquet: Parquet, writer: ByteWriter, shard: string, genera
       ];
       times = [];
       chained = [];
-      return values.map((one, i) => writeChunk(parquet, writer, columns[i]!.name, one, count));
+      return values.map((value, i) => writeChunk(parquet, writer, columns[i]!.name, value, count));
     },
   };
 }

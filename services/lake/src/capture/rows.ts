@@ -122,7 +122,7 @@ export function typedChange(plan: Plan, change: Change<AnyEntity>): Change<AnyEn
   ) as Change<AnyEntity>;
 }
 
-// Of texts, keeps those whose account wants them. A removal keeps its key, because an earlier text may be stored.
+// Keeps the texts of accounts that want them. A removal keeps its key, because an earlier text may be stored.
 export async function wantedRows(rows: Row[], texts: Pick<TextsNow, 'whose'>): Promise<Row[]> {
   if (rows.every(row => row.text === undefined)) return rows;
   const wanted: Row[] = [];

@@ -1,7 +1,16 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { type AnyEndpoint, endpoint, json, nameSchemas, type Principal, raw, route } from '@stak/http';
+import {
+  type AnyEndpoint,
+  endpoint,
+  json,
+  nameSchemas,
+  type Principal,
+  raw,
+  readOnly,
+  route,
+} from '@stak/http';
 import { z } from 'zod';
 import { lakeErrors } from '../errors.ts';
 import type { Metadata } from '../iceberg/metadata.ts';
@@ -13,31 +22,45 @@ import { type Catalog, type CatalogReader, namespaces } from './catalog.ts';
 
 const name = z.string().regex(/^[A-Za-z0-9_]{1,100}$/);
 const text = z.string().max(1000);
-const namespace = { namespace: name };
+const namespace = { namespace: name.describe('The namespace of the table.') };
 const tags = ['lake'];
 const read = { auth: 'account', scope: 'read', method: 'get', tenant: 'none', mcp: false } as const;
 const base = '/v1/lake/iceberg/v1';
 const operatorBase = '/v1/lake/iceberg/operator/v1';
-const pages = { pageToken: text.optional(), pageSize: text.optional() };
-const identifier = z.strictObject({ namespace: z.array(z.string()), name: z.string() });
-const token = { 'next-page-token': z.null() };
+const pages = {
+  pageToken: text.optional().describe('Ignored: there is one page only.'),
+  pageSize: text.optional().describe('Ignored: there is one page only.'),
+};
+const identifier = z.strictObject({
+  namespace: z.array(z.string()).describe('The namespace of the table.'),
+  name: z.string().describe('The name of the table.'),
+});
+const token = { 'next-page-token': z.null().describe('Always null: there is one page only.') };
 
 const answers = {
   IcebergConfig: z.strictObject({
-    defaults: z.record(z.string(), z.string()),
-    overrides: z.record(z.string(), z.string()),
-    endpoints: z.array(z.string()),
+    defaults: z.record(z.string(), z.string()).describe('Settings that a reader may override.'),
+    overrides: z.record(z.string(), z.string()).describe('Settings that a reader has to use.'),
+    endpoints: z.array(z.string()).describe('The operations that this catalog has.'),
   }),
-  IcebergNamespaces: z.strictObject({ namespaces: z.array(z.array(z.string())), ...token }),
+  IcebergNamespaces: z.strictObject({
+    namespaces: z.array(z.array(z.string())).describe('The namespaces of the catalog.'),
+    ...token,
+  }),
   IcebergNamespace: z.strictObject({
-    namespace: z.array(z.string()),
-    properties: z.record(z.string(), z.string()),
+    namespace: z.array(z.string()).describe('The name of the namespace.'),
+    properties: z.record(z.string(), z.string()).describe('Properties of the namespace.'),
   }),
-  IcebergTables: z.strictObject({ identifiers: z.array(identifier), ...token }),
+  IcebergTables: z.strictObject({
+    identifiers: z.array(identifier).describe('The tables of the namespace.'),
+    ...token,
+  }),
   IcebergTable: z.strictObject({
-    'metadata-location': z.string(),
-    metadata: z.custom<Metadata>(value => typeof value === 'object').meta({ type: 'object' }),
-    config: z.record(z.string(), z.string()),
+    'metadata-location': z.string().describe('The file that the metadata is read from.'),
+    metadata: z
+      .custom<Metadata>(value => typeof value === 'object')
+      .meta({ type: 'object', description: 'The metadata of the table, as Iceberg defines it.' }),
+    config: z.record(z.string(), z.string()).describe('Settings for readers of the table.'),
   }),
 };
 nameSchemas({ IcebergIdentifier: identifier, ...answers });
@@ -45,42 +68,40 @@ nameSchemas({ IcebergIdentifier: identifier, ...answers });
 const routes = {
   config: route({
     ...read,
+    ...readOnly,
     tags,
     path: `${base}/config`,
     operationId: 'lake.icebergConfig',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'Get the settings for Iceberg clients',
     description: 'The first request of an Iceberg REST catalog client. There is one warehouse.',
-    request: { query: z.strictObject({ warehouse: text.optional() }) },
+    request: {
+      query: z.strictObject({ warehouse: text.optional().describe('The warehouse; there is one only.') }),
+    },
     responses: {
       200: json(answers.IcebergConfig, 'What to set, and what may be called'),
     },
   }),
   namespaces: route({
     ...read,
+    ...readOnly,
     tags,
     path: `${base}/namespaces`,
     operationId: 'lake.icebergNamespaces',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'List the namespaces of your Iceberg catalog',
     description: 'Returns the namespaces of the Iceberg catalog.',
-    request: { query: z.strictObject({ parent: text.optional(), ...pages }) },
+    request: {
+      query: z.strictObject({ parent: text.optional().describe('The namespace to look in.'), ...pages }),
+    },
     responses: {
       200: json(answers.IcebergNamespaces, 'Their names'),
     },
   }),
   namespace: route({
     ...read,
+    ...readOnly,
     tags,
     path: `${base}/namespaces/{namespace}`,
     operationId: 'lake.icebergNamespace',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'Get a namespace of your Iceberg catalog',
     description: 'Returns a namespace of the Iceberg catalog.',
     request: { params: z.strictObject(namespace) },
@@ -91,12 +112,10 @@ const routes = {
   }),
   tables: route({
     ...read,
+    ...readOnly,
     tags,
     path: `${base}/namespaces/{namespace}/tables`,
     operationId: 'lake.icebergTables',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'List the tables of a namespace',
     description: 'Returns the tables of a namespace of the Iceberg catalog.',
     request: { params: z.strictObject(namespace), query: z.strictObject(pages) },
@@ -115,8 +134,13 @@ const routes = {
     description:
       'Writes your current rows to files of your own if they have changed, and returns the table’s metadata with credentials for its files that are valid for an hour.',
     request: {
-      params: z.strictObject({ ...namespace, table: name }),
-      query: z.strictObject({ snapshots: z.enum(['all', 'refs']).optional() }),
+      params: z.strictObject({ ...namespace, table: name.describe('The name of the table.') }),
+      query: z.strictObject({
+        snapshots: z
+          .enum(['all', 'refs'])
+          .optional()
+          .describe('Which snapshots to return: `all`, or `refs` for the current ones.'),
+      }),
     },
     responses: {
       200: json(answers.IcebergTable, 'The table'),
@@ -125,13 +149,10 @@ const routes = {
     limits: { rate: { name: 'lake', limit: limits.requestsPerMinute, windowMs: 60_000 } },
   }),
   file: route({
-    method: 'get',
+    ...readOnly,
     auth: 'provider',
     path: '/v1/lake/iceberg/files/{bucket}/{table}/{kind}/{file}',
     operationId: 'lake.icebergFile',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'none',
     mcp: false,
     tags,
@@ -139,10 +160,16 @@ const routes = {
     description: 'Signed with the credentials of the table (AWS Signature Version 4). Supports byte ranges.',
     request: {
       params: z.strictObject({
-        bucket: z.literal(limits.copyBucket),
-        table: z.string().regex(/^[a-z]+\.[a-z0-9_]{1,100}$/),
-        kind: z.enum(['metadata', 'data']),
-        file: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/),
+        bucket: z.literal(limits.copyBucket).describe('The part of the lake that holds the file.'),
+        table: z
+          .string()
+          .regex(/^[a-z]+\.[a-z0-9_]{1,100}$/)
+          .describe('The name of the table.'),
+        kind: z.enum(['metadata', 'data']).describe('Whether it is metadata or data.'),
+        file: z
+          .string()
+          .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/)
+          .describe('The name of the file.'),
       }),
     },
     responses: { 200: raw('Its bytes'), 206: raw('Some of its bytes') },
@@ -150,9 +177,9 @@ const routes = {
   }),
 };
 
-type Asked = { get(name: 'principal'): Principal };
+type CatalogRequest = { get(name: 'principal'): Principal };
 
-const catalogEndpoints = (catalog: Catalog, enter: (c: Asked) => CatalogReader) =>
+const catalogEndpoints = (catalog: Catalog, enter: (c: CatalogRequest) => CatalogReader) =>
   [
     endpoint(routes.config, c => {
       enter(c);
@@ -173,7 +200,10 @@ const catalogEndpoints = (catalog: Catalog, enter: (c: Asked) => CatalogReader) 
     endpoint(routes.namespaces, c => {
       enter(c);
       const isTop = c.req.valid('query').parent === undefined;
-      return c.json({ namespaces: isTop ? namespaces.map(one => [one]) : [], 'next-page-token': null }, 200);
+      return c.json(
+        { namespaces: isTop ? namespaces.map(namespace => [namespace]) : [], 'next-page-token': null },
+        200,
+      );
     }),
     endpoint(routes.namespace, c => {
       const { namespace } = c.req.valid('param');
@@ -203,7 +233,10 @@ const operatorTexts = [
 
 // The same catalog over the rows of all accounts. `assertOperator` throws for other callers. The route is open to all
 // callers, so that others get "not found" rather than "forbidden".
-export const createOperatorRoutes = (catalog: Catalog, assertOperator: (c: Asked) => void): AnyEndpoint[] =>
+export const createOperatorRoutes = (
+  catalog: Catalog,
+  assertOperator: (c: CatalogRequest) => void,
+): AnyEndpoint[] =>
   catalogEndpoints(catalog, c => {
     assertOperator(c);
     return 'operator';
@@ -222,7 +255,7 @@ export const createOperatorRoutes = (catalog: Catalog, assertOperator: (c: Asked
     },
   }));
 
-const ownReader = (c: Asked): CatalogReader => {
+const ownReader = (c: CatalogRequest): CatalogReader => {
   const principal = c.get('principal');
   if (principal.kind !== 'account') throw new TypeError('a catalog is an account’s');
   return principal;

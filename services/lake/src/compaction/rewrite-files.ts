@@ -36,12 +36,12 @@ export async function rewriteFiles(
     const rows = Number(counted[0]?.[0] ?? 0);
     if (rows === 0) return undefined;
     const bytes = (await stat(file)).size;
-    const commit = Math.max(...files.map(one => one.commit));
+    const commit = Math.max(...files.map(file => file.commit));
     const path = bronzePath(plan.table.name, entity, day, `merged-${commit}-${randomUUID().slice(0, 8)}`);
     await objects.putFile(path, file);
-    const isChained = files.every(one => one.isChained);
-    const firstAt = Math.min(...files.map(one => one.firstAt));
-    const replaces = files.some(one => one.replacesTexts) && { replacesTexts: true as const };
+    const isChained = files.every(file => file.isChained);
+    const firstAt = Math.min(...files.map(file => file.firstAt));
+    const replaces = files.some(file => file.replacesTexts) && { replacesTexts: true as const };
     return { path, entity, day, rows, bytes, isChained, firstAt, format: bronzeFormat, commit, ...replaces };
   } finally {
     await rm(file, { force: true });

@@ -67,7 +67,7 @@ async function eraseBronze(lakeTable: LakeTable, deps: RewriteDeps, erasure: Era
     if (!isConcerned(lakeTable, entity, erasure)) continue;
     const living = await alive(lakeTable, entity, erasure);
     const isHis = ownerCondition(erasure.owner, 'bronze');
-    // Of an existing item, only its current state: earlier states under the same key are erased.
+    // Only the current state of an existing item stays: earlier states under the same key are erased.
     const isCurrent = `(key, generation, sequence) in (select (_key, _generation, _sequence) from ${living})`;
     const condition = living === undefined ? isHis : `${isHis} and not (${isCurrent})`;
     const some = files.filter(file => file.entity === entity);

@@ -69,8 +69,8 @@ const entrySchema = (spec: PartitionSpec) => ({
         field(102, 'partition', {
           type: 'record',
           name: 'r102',
-          fields: spec.fields.map(one =>
-            optional(one['field-id'], one.name, { type: 'int', logicalType: 'date' }),
+          fields: spec.fields.map(field =>
+            optional(field['field-id'], field.name, { type: 'int', logicalType: 'date' }),
           ),
         }),
         field(103, 'record_count', 'long'),
@@ -179,9 +179,9 @@ export async function encodeManifest(
 function entryOf(file: DataFile, status: number, snapshotId: number, spec: PartitionSpec): object {
   const { statistics } = file;
   const pairs = <T>(read: (one: ColumnStatistics) => T | undefined) =>
-    statistics.flatMap(one => {
-      const value = read(one);
-      return value === undefined ? [] : [{ key: one.id, value }];
+    statistics.flatMap(statistic => {
+      const value = read(statistic);
+      return value === undefined ? [] : [{ key: statistic.id, value }];
     });
   const partition = spec.fields.map(({ name }) => [
     name,

@@ -38,7 +38,7 @@ export type Metadata = {
 
 export type SourceFile = { path: string; rows?: number; bytes: number; commit: number; day?: string };
 
-// What a table consists of, at one version of the lake.
+// A table at one version of the lake.
 export type Source = {
   folder: string; // the folder of its metadata
   columns: readonly IcebergColumn[];
@@ -61,7 +61,7 @@ export const digestOf = (files: readonly SourceFile[]): string =>
     .slice(0, 32);
 
 export const currentOf = ({ snapshots, 'current-snapshot-id': id }: Metadata): Snapshot | undefined =>
-  snapshots.find(one => one['snapshot-id'] === id);
+  snapshots.find(snapshot => snapshot['snapshot-id'] === id);
 
 export type Step = {
   // Files whose manifests are not written yet. `existing` are listed again, unless the earlier manifests are kept.

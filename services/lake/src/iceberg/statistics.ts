@@ -49,7 +49,9 @@ function statisticsOf(field: Field, groups: FileMetaData['row_groups']): ColumnS
     id: field.id,
     bytes,
     values,
-    ...(nulls.every(one => one !== undefined) && { nulls: nulls.reduce((sum, one) => sum + Number(one), 0) }),
+    ...(nulls.every(count => count !== undefined) && {
+      nulls: nulls.reduce((sum, one) => sum + Number(one), 0),
+    }),
     ...boundsOf(field, about, values),
   };
 }
@@ -67,8 +69,8 @@ function boundsOf(
   if (tellingGroups.length === 0 || tellingGroups.length < about.length) return {};
   const least = (a: Value, b: Value) => (a < b ? a : b);
   const most = (a: Value, b: Value) => (a > b ? a : b);
-  const min = tellingGroups.map(one => one!.min_value!).reduce(least);
-  const max = tellingGroups.map(one => one!.max_value!).reduce(most);
+  const min = tellingGroups.map(group => group!.min_value!).reduce(least);
+  const max = tellingGroups.map(group => group!.max_value!).reduce(most);
   const lower = encodeValue(type, min, true);
   const upper = encodeValue(type, max, false);
   return { ...(lower && { lower }), ...(upper && { upper }) };

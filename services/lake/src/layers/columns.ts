@@ -55,7 +55,7 @@ function typeOf(def: Definition): ColumnType {
 }
 
 const isWhole = ({ format, checks = [] }: Definition): boolean =>
-  [format, ...checks.map(one => one._zod.def.format)].some(one => one !== undefined && /int/.test(one));
+  [format, ...checks.map(check => check._zod.def.format)].some(one => one !== undefined && /int/.test(one));
 
 function typeOfLiterals(values: readonly unknown[]): ColumnType {
   if (values.every(value => typeof value === 'string')) return 'VARCHAR';
@@ -63,7 +63,7 @@ function typeOfLiterals(values: readonly unknown[]): ColumnType {
 }
 
 function typeOfUnion(options: readonly { _zod: { def: Definition } }[]): ColumnType {
-  const types = new Set(options.map(one => typeOf(definitionOf(one))));
+  const types = new Set(options.map(option => typeOf(definitionOf(option))));
   const [only] = types;
   return types.size === 1 && only !== undefined ? only : 'JSON';
 }

@@ -13,7 +13,7 @@ export const insightsOf = (
   entity: string,
   insights: readonly Insight[],
 ): Insight[] =>
-  insights.filter(one => one.entity.table.name === plan.table.name && one.entity.name === entity);
+  insights.filter(insight => insight.entity.table.name === plan.table.name && insight.entity.name === entity);
 
 // Sums of existing items are computed again; sums of changes, and of expired items, continue from the last ones.
 export function goldNames({ name, of }: Insight): { name: string; isRunning: boolean }[] {

@@ -37,7 +37,7 @@ export function sumCurrent(insight: Insight, sources: CurrentSources): string {
   return sumRows(insight, `select *, 1 as _weight from (${rows}) where ${isPresent}`);
 }
 
-// What a list of changes adds to the sums of existing items: the new image, minus the old one.
+// Sums what a list of changes adds to the sums of existing items: the new image, minus the old one.
 export function sumDifferences(
   insight: Insight,
   paths: readonly string[],

@@ -7,14 +7,14 @@ import { type BronzeFile, dayOf } from '../storage/bronze-file.ts';
 
 type Change = { field: string; before: unknown; after: unknown };
 export type HistoryEntry = { at: string; kind: 'insert' | 'modify' | 'remove'; changes: Change[] };
-type Asked = { entity: string; idAttribute: string; id: string };
+type ItemName = { entity: string; idAttribute: string; id: string };
 
 // The changes of one item, newest first, of as many days as can be read at once.
 export async function readHistory(
   duck: Duck,
   lakeTable: LakeTable,
   scope: Scope,
-  { entity, idAttribute, id }: Asked,
+  { entity, idAttribute, id }: ItemName,
 ): Promise<{ since: string; data: HistoryEntry[] }> {
   return whileFilesLast(async () => {
     const state = await lakeTable.manifest.read();

@@ -1,6 +1,6 @@
 import { keyPart } from './objects.ts';
 
-// What the manifest stores about a file of bronze.
+// A file of bronze, as the manifest stores it.
 export type BronzeFile = {
   path: string;
   entity: string;

@@ -39,10 +39,11 @@ export function s3Objects({
 }: S3Options): ObjectStore & {
   close(): void;
 } {
+  const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
   const copies = createFileCache(cache);
   // The SDK counts the wait for a free connection as time to connect, so requests wait here.
   const slots = createSemaphore(limits.s3Connections);
-  let opened: Promise<{ client: S3Client; sdk: Sdk; folder: string }> | undefined;
+  let opened: Promise<{ client: S3Client; sdk: Sdk }> | undefined;
   const open = () => {
     opened ??= connect().catch(error => {
       opened = undefined;
@@ -70,21 +71,11 @@ export function s3Objects({
       requestHandler,
     });
     sendInChunks(client);
-    return { sdk, client, folder: await findFolder(sdk, client) };
-  }
-
-  // Earlier versions put no slash between a prefix and a key. A lake that one of them created continues like that.
-  async function findFolder(sdk: Sdk, client: S3Client): Promise<string> {
-    if (prefix === '' || prefix.endsWith('/')) return prefix;
-    const Prefix = `${prefix}manifest/`;
-    const { Contents = [] } = await client.send(
-      new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix, MaxKeys: 1 }),
-    );
-    return Contents.length > 0 ? prefix : `${prefix}/`;
+    return { sdk, client };
   }
 
   async function at(key: string): Promise<Destination> {
-    const { client, sdk, folder } = await open();
+    const { client, sdk } = await open();
     return { client, sdk, object: { Bucket: bucket, Key: folder + checkKey(key) } };
   }
 
@@ -110,7 +101,7 @@ export function s3Objects({
     put: uploadBody,
     putIfAbsent: (key, body) => using(key, to => putIfAbsent(to, body)),
     async *list(start) {
-      const { client, sdk, folder } = await open();
+      const { client, sdk } = await open();
       let ContinuationToken: string | undefined;
       do {
         const input = {

@@ -22,7 +22,8 @@ export function moveMark(
 ): Mark {
   const { through, singles } = mark ?? { through: '', singles: [] };
   // Before a page of several records is read, everything before it is done.
-  if (isPage) return { through: last, singles: singles.filter(one => compareSequences(one, last) > 0), at };
+  if (isPage)
+    return { through: last, singles: singles.filter(single => compareSequences(single, last) > 0), at };
   const all = [...singles, last].sort(compareSequences);
   const surplus = all.length - singlesMost;
   return surplus > 0

@@ -36,7 +36,7 @@ export async function runBulk(
       const decide = (view: View) => decideNext(deps, view, items, results, bulkId);
       results.push(...(await commit(deps, user_id, 'bulk', decide)));
     } catch (error) {
-      const isAnyDone = results.some(one => one.ok);
+      const isAnyDone = results.some(result => result.ok);
       if (bulkId !== undefined || !isAnyDone || !isUnavailable(error)) throw error;
       const refusal = refusalOf(error);
       return [...results, ...items.slice(results.length).map(({ task_id }) => ({ task_id, ...refusal }))];
@@ -66,10 +66,12 @@ async function decideNext(
 
 const progressOf = (results: readonly BulkResult[]) => ({
   done: results.length,
-  refused: results.flatMap((one, index) => (one.ok ? [] : [{ index, code: one.code, detail: one.detail }])),
+  refused: results.flatMap((result, index) =>
+    result.ok ? [] : [{ index, code: result.code, detail: result.detail }],
+  ),
 });
 
-// What an earlier run of the request did after `before`, with the tasks as they are now.
+// Reads what an earlier run of the request did after `before`, with the tasks as they are now.
 async function resultsOf(
   { store }: CommitDeps,
   items: readonly BulkItem[],

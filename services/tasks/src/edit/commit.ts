@@ -30,8 +30,8 @@ export type CommitDeps = {
   ensureUser?(user_id: string): Promise<boolean>;
 };
 
-// What an operation decides on. Everything it reads later is at least as new as the tally, so if it is outdated, the
-// tally is too, and the write is refused.
+// The state that an operation decides on. Everything it reads later is at least as new as the tally, so if it is
+// outdated, the tally is too, and the write is refused.
 export type View = { readonly tally: Tally; readonly nowS: number };
 export type Decision<T> = {
   readonly answer: T;
@@ -219,11 +219,11 @@ const stepsForRelative = 3;
 function takeDue(items: readonly Expiry[], nowS: number): Expiry[] {
   const due: Expiry[] = [];
   let steps = 0;
-  for (const one of items.slice(0, limits.expiryBatch)) {
-    const relatives = (one.subtask_ids?.length ?? 0) + (one.parent_id === undefined ? 0 : 1);
+  for (const item of items.slice(0, limits.expiryBatch)) {
+    const relatives = (item.subtask_ids?.length ?? 0) + (item.parent_id === undefined ? 0 : 1);
     steps += 1 + stepsForRelative * relatives;
-    if (one.expires_at > nowS || (due.length > 0 && steps > limits.transactionSteps)) break;
-    due.push(one);
+    if (item.expires_at > nowS || (due.length > 0 && steps > limits.transactionSteps)) break;
+    due.push(item);
   }
   return due;
 }

@@ -14,12 +14,12 @@ export async function countedTasks(store: Store, tasks: readonly Task[]): Promis
   const isCounted = ({ task_id, ttl }: Task) => ttl === undefined || counted.has(task_id);
   const moved = await movedTasks(
     store,
-    tasks.filter(one => !isCounted(one)),
+    tasks.filter(task => !isCounted(task)),
   );
-  return tasks.flatMap(one => (isCounted(one) ? one : (moved.get(one.task_id) ?? [])));
+  return tasks.flatMap(task => (isCounted(task) ? task : (moved.get(task.task_id) ?? [])));
 }
 
-// Of tasks whose expiry was not found, those that have another one since, or none.
+// Reads tasks whose expiry was not found again, and returns those that have another expiry since, or none.
 async function movedTasks(store: Store, missing: readonly Task[]): Promise<ReadonlyMap<string, Task>> {
   if (missing.length === 0) return new Map();
   const refs = missing.map(({ user_id, task_id }) => ref(task, { user_id, task_id }));

@@ -83,8 +83,8 @@ export async function findReplay(
   };
 }
 
-// What is left of a record when its task is deleted permanently. The response held the task's text, so it goes; the key
-// stays taken, so that a repeated request does not create the task again. Nothing if the record has expired.
+// Leaves the key of a record when its task is deleted permanently. The response held the task's text, so it goes; the
+// key stays taken, so that a repeated request does not create the task again. Nothing if the record has expired.
 export function clearedRecords(tasks: readonly Task[], nowS: number): WriteStep[] {
   return tasks.flatMap(({ request_id, created_at }) => {
     const ttl = created_at + limits.idempotencyS;

@@ -81,8 +81,8 @@ async function readPositions(
   for (let read = 0; read < limits.positionBudget; ) {
     const page = { limit: read === 0 ? limits.neighbours : limits.orderChunk, cursor, caller: user_id };
     const { items, cursor: next } = await store.query(tasksByPosition, { user_id }, { ...range, ...page });
-    const tasks = await draft.find(items.map(one => one.task_id));
-    const positions = tasks.flatMap(one => one.position ?? []).filter(isWithin);
+    const tasks = await draft.find(items.map(item => item.task_id));
+    const positions = tasks.flatMap(task => task.position ?? []).filter(isWithin);
     if (positions.length > 0 || next === undefined) return positions.toSorted();
     cursor = next;
     read += items.length;
@@ -115,10 +115,10 @@ async function positionBeside(
   return isDown
     ? positionBetween(
         anchor,
-        positions.find(one => one > anchor),
+        positions.find(position => position > anchor),
       )
     : positionBetween(
-        positions.findLast(one => one < anchor),
+        positions.findLast(position => position < anchor),
         anchor,
       );
 }
@@ -129,7 +129,7 @@ async function recentPositions({ store }: Pick<CommitDeps, 'store'>, draft: Draf
   const page = { limit: limits.recentChanges, newestFirst: true };
   const { items } = await store.query(changesOfUser, { user_id: tally.user_id }, page);
   const recent = items.filter(
-    (one, i) => i < limits.neighbours || one.changed_at >= nowS - limits.indexLateS,
+    (item, i) => i < limits.neighbours || item.changed_at >= nowS - limits.indexLateS,
   );
   const ids = new Set(recent.flatMap(one => one.task_ids));
   return (await draft.find([...ids].slice(0, limits.recentTasks))).flatMap(one => one.position ?? []);

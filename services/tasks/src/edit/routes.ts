@@ -1,4 +1,4 @@
-import { empty, etagOf, expectedVersion, json, pageOf, pageQuery, route, toPage } from '@stak/http';
+import { empty, etagOf, expectedVersion, json, pageOf, pageQuery, readOnly, route, toPage } from '@stak/http';
 import { z } from 'zod';
 import { type Deps, forCaller, refuseCursor } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -56,13 +56,10 @@ const create = route({
 
 const read = route({
   ...own,
-  method: 'get',
   path: '/v1/tasks/{task_id}',
   ...reading,
+  ...readOnly,
   operationId: 'tasks.get',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'Get a task',
   description: 'Returns a task with all of its fields.',
@@ -132,17 +129,16 @@ const move = route({
 
 const subtasks = route({
   ...own,
-  method: 'get',
   path: '/v1/tasks/{task_id}/subtasks',
   ...reading,
+  ...readOnly,
   operationId: 'tasks.subtasks',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'List the subtasks of a task, in order',
   description: 'Returns the subtasks of a task.',
   request: { params: taskParams },
-  responses: { 200: json(z.strictObject({ data: z.array(wireTask) })) },
+  responses: {
+    200: json(z.strictObject({ data: z.array(wireTask).describe('The subtasks, in the user’s order.') })),
+  },
   problems: ['tasks.task_not_found'],
 });
 
@@ -178,13 +174,10 @@ const clear = route({
 
 const trash = route({
   ...own,
-  method: 'get',
   path: '/v1/tasks/trash',
   ...reading,
+  ...readOnly,
   operationId: 'tasks.listTrash',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'List deleted tasks that can still be restored',
   description: 'Returns deleted tasks, the most recent first. They are kept for 30 days.',
   request: { query: pageQuery(limits.listItemsMost) },

@@ -19,7 +19,7 @@ const keyOf = ({ user_id, task_id }: { user_id: string; task_id: string }) => ({
 
 export const idOf = ({ before, after, toTrash }: TaskChange): string => (after ?? before ?? toTrash)!.task_id;
 
-// What is subtracted from the counts, and what is added.
+// Lists the tasks to subtract from the counts, and those to add.
 export const countedIn = (taskChanges: readonly TaskChange[]): [gone: Task[], come: Task[]] => [
   taskChanges.flatMap(taskChange => taskChange.before ?? []),
   taskChanges.flatMap(taskChange => taskChange.after ?? []),

@@ -64,8 +64,8 @@ export async function takeFromTrash(
   const subtasks = (
     await store.batchGet(refs, { consistent: true, pattern: 'subtasks in the trash' })
   ).filter(one => one !== undefined);
-  const back = subtasks.map(one => one.task_id);
-  for (const one of subtasks) draft.restore(one, untrashed(one, draft));
+  const back = subtasks.map(subtask => subtask.task_id);
+  for (const subtask of subtasks) draft.restore(subtask, untrashed(subtask, draft));
   const restored = { ...untrashed(found, draft), subtask_ids: back };
   draft.restore(found, { ...restored, parent_id: await parentWithRoom(draft, found) });
 }

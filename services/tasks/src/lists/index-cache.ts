@@ -2,8 +2,8 @@ import type { SearchIndex } from './search-index.ts';
 
 export type SearchBudget = { readonly bytes: number; readonly accountBytes: number };
 
-type Kept = { index: SearchIndex; bytes: number };
-type Account = { bytes: number; readonly users: Map<string, Kept> }; // the least recently used user first
+type CachedIndex = { index: SearchIndex; bytes: number };
+type Account = { bytes: number; readonly users: Map<string, CachedIndex> }; // the least recently used user first
 
 // The indexes of the users who searched last, within a number of bytes for all accounts and for each. Where memory is
 // short, the account with the most loses its least recently used index: nobody with less than an equal share loses

@@ -61,11 +61,11 @@ export async function listTasks(
   try {
     const start = query.cursor === undefined ? undefined : positionIn(deps, query.cursor, queries, bound);
     let { items, next } = await readQueries(queries, limit, start);
-    if (items.some(one => one.task_id === undefined)) {
+    if (items.some(item => item.task_id === undefined)) {
       await adoptAll(deps, user_id);
       ({ items, next } = await readQueries(queries, limit, start));
     }
-    items = items.filter(one => one.task_id !== undefined);
+    items = items.filter(item => item.task_id !== undefined);
     const data =
       view === 'full' ? (await completeList(context, items, filter)).map(showTask) : items.map(showSummary);
     return { data, next_cursor: next ? positionText(deps, next, bound) : null };
@@ -233,5 +233,5 @@ export async function completeList(
     user_id,
     listed.map(one => one.task_id),
   );
-  return tasks.filter(one => matches(one, filter));
+  return tasks.filter(task => matches(task, filter));
 }

@@ -1,4 +1,4 @@
-import { endpoint, json, nameSchemas, pageOf, pageQuery, route, textStream } from '@stak/http';
+import { endpoint, json, nameSchemas, pageOf, pageQuery, readOnly, route, textStream } from '@stak/http';
 import { z } from 'zod';
 import { cursorsFor, type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -19,10 +19,17 @@ const own = {
 };
 
 const listQuery = pageQuery(limits.listItemsMost).extend({
-  filter: z.string().max(limits.filterChars).default(''),
-  sort: z.enum(sorts).optional(),
-  order: z.enum(['asc', 'desc']).default('asc'),
-  view: z.enum(['summary', 'full']).default('summary'),
+  filter: z
+    .string()
+    .max(limits.filterChars)
+    .default('')
+    .describe('Terms that tasks must match, such as `status:pending due<2026-12-01`.'),
+  sort: z.enum(sorts).optional().describe('What to sort by.'),
+  order: z.enum(['asc', 'desc']).default('asc').describe('Which end comes first.'),
+  view: z
+    .enum(['summary', 'full'])
+    .default('summary')
+    .describe('Whether to return summaries or whole tasks.'),
 });
 
 const listedPage = pageOf(listedTask);
@@ -30,11 +37,9 @@ nameSchemas({ TaskPage: listedPage });
 
 const list = route({
   ...own,
+  ...readOnly,
   path: '/v1/tasks',
   operationId: 'tasks.list',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'List tasks',
   description:
@@ -46,15 +51,12 @@ const list = route({
 });
 
 const listOfUser = route({
-  method: 'get',
+  ...readOnly,
   path: '/v1/tenants/{tenant_id}/users/{user_id}/tasks',
   auth: 'account',
   scope: 'read',
   tags: ['tasks'],
   operationId: 'tasks.listOfUser',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   tenant: 'path',
   mcp: 'reads',
   summary: "List the tasks of a tenant's user",
@@ -62,8 +64,8 @@ const listOfUser = route({
     'For the account that owns the tenant. Takes the same filters as `GET /v1/tasks`; days are in the time zone of the user.',
   request: {
     params: z.strictObject({
-      tenant_id: z.string().max(limits.userIdBytes),
-      user_id: z.string().min(1).max(limits.userIdBytes),
+      tenant_id: z.string().max(limits.userIdBytes).describe('The id of the tenant.'),
+      user_id: z.string().min(1).max(limits.userIdBytes).describe('The id of the user.'),
     }),
     query: listQuery,
   },
@@ -73,28 +75,26 @@ const listOfUser = route({
 
 const search = route({
   ...own,
+  ...readOnly,
   path: '/v1/tasks/search',
   operationId: 'tasks.search',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'Search titles, descriptions, categories and labels',
   description:
     'Returns the best matches first. Finds words by their beginning, and tolerates a wrong letter or two swapped ones.',
   request: {
-    query: pageQuery(limits.listItemsMost).extend({ q: z.string().trim().min(1).max(limits.queryChars) }),
+    query: pageQuery(limits.listItemsMost).extend({
+      q: z.string().trim().min(1).max(limits.queryChars).describe('The words to search for.'),
+    }),
   },
   responses: { 200: json(pageOf(foundTask)) },
 });
 
 const count = route({
   ...own,
+  ...readOnly,
   path: '/v1/tasks/counts',
   operationId: 'tasks.counts',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   mcp: 'reads',
   summary: 'Count tasks by status, priority and category',
   description: 'Returns exact counts of the caller’s tasks.',
@@ -111,7 +111,11 @@ const download = route({
   mcp: false,
   summary: 'Export all tasks as a file',
   description: 'Streams all tasks of the caller as JSON or CSV.',
-  request: { query: z.strictObject({ format: z.enum(exportFormats).default('json') }) },
+  request: {
+    query: z.strictObject({
+      format: z.enum(exportFormats).default('json').describe('The format of the file.'),
+    }),
+  },
   responses: {
     200: {
       description: 'A file',

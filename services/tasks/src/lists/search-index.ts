@@ -17,14 +17,14 @@ export type SearchIndex = {
   put(task: Task): void;
   remove(taskId: string): void;
   // The best matches first.
-  find(query: string): Promise<Found[]>;
+  find(query: string): Promise<SearchMatch[]>;
   // At most. It never gets smaller.
   bytes(): number;
   // Whether more of it was removed than is left.
   isWorn(): boolean;
 };
 
-export type Found = { task_id: string; score: number };
+export type SearchMatch = { task_id: string; score: number };
 
 export function createSearchIndex(epoch: string, seq: number): SearchIndex {
   const index = createWordIndex();
@@ -45,9 +45,9 @@ export function createSearchIndex(epoch: string, seq: number): SearchIndex {
   };
 }
 
-export async function findIn(index: WordIndex, query: string): Promise<Found[]> {
+export async function findIn(index: WordIndex, query: string): Promise<SearchMatch[]> {
   const budget = { occurrences: limits.searchOccurrences };
-  let found: Found[] | undefined;
+  let found: SearchMatch[] | undefined;
   for (const term of termsOf(query)) {
     if (found) await yieldToEventLoop();
     const matches = await matchesOf(index, term, budget);
@@ -103,7 +103,7 @@ export function* variantsOf(index: WordIndex, term: string): Generator<Variant> 
 
 // The last word may be unfinished, and a long word may have a wrong letter. Two swapped letters are one error to a user,
 // but two to the index. So it is searched again with each pair swapped and one error less.
-async function matchesOf(index: WordIndex, term: string, budget: Budget): Promise<Found[]> {
+async function matchesOf(index: WordIndex, term: string, budget: Budget): Promise<SearchMatch[]> {
   const errors = errorsIn(term);
   const plain = await lookUp(index, index.variantsOf(term, { isPrefix: true, errors }), budget);
   const swapped = errors === 0 ? [] : await lookUp(index, variantsOfSwaps(index, term, errors), budget);
@@ -146,7 +146,7 @@ export function termsOf(query: string): string[] {
   return [...terms].slice(0, limits.searchTerms);
 }
 
-function inBoth(found: readonly Found[], matches: readonly Found[]): Found[] {
+function inBoth(found: readonly SearchMatch[], matches: readonly SearchMatch[]): SearchMatch[] {
   const scores = new Map(matches.map(({ task_id, score }) => [task_id, score]));
   return found.flatMap(({ task_id, score }) => {
     const more = scores.get(task_id);

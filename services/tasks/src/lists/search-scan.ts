@@ -1,12 +1,12 @@
 import { yieldToEventLoop } from '@stak/kit';
 import * as limits from '../limits.ts';
 import type { Task } from '../schema.ts';
-import { type Found, findIn, termsOf, variantsOf } from './search-index.ts';
+import { findIn, type SearchMatch, termsOf, variantsOf } from './search-index.ts';
 import { createWordIndex, documentOf, type Extent, type WordIndex } from './word-index.ts';
 
 // A search without a kept index, with the same results: tasks are indexed some at a time, and only the words that the
 // query may mean are held until the end. It takes little memory, whatever the tasks contain.
-export async function scanTasks(tasks: AsyncIterable<Task>, query: string): Promise<Found[]> {
+export async function scanTasks(tasks: AsyncIterable<Task>, query: string): Promise<SearchMatch[]> {
   const terms = termsOf(query);
   let wanted: ReadonlySet<string> = new Set();
   const matching = createWordIndex(word => wanted.has(word));

@@ -9,16 +9,17 @@ import type { Task } from '../schema.ts';
 import { currentTally, readEntries } from '../sync/changes.ts';
 import { allTasks, type Tally } from '../tables.ts';
 import { createIndexCache, type SearchBudget } from './index-cache.ts';
-import { createSearchIndex, type Found, type SearchIndex } from './search-index.ts';
+import { createSearchIndex, type SearchIndex, type SearchMatch } from './search-index.ts';
 import { scanTasks } from './search-scan.ts';
 import { charsOf } from './word-index.ts';
 
-// Whose tasks are searched, and whose memory that takes: a tenant's users share that of its account.
+// The user whose tasks are searched, and the account whose memory that takes: a tenant's users share that of its
+// account.
 export type Searcher = { readonly userId: string; readonly accountId: string };
 
 export type Search = {
   // The best matches first, including everything written before the call.
-  find(searcher: Searcher, query: string): Promise<Found[]>;
+  find(searcher: Searcher, query: string): Promise<SearchMatch[]>;
   // Called by the stream when a user's tasks have changed.
   refresh(userId: string): Promise<void>;
   // Includes an index that is being built.
@@ -165,6 +166,6 @@ export async function searchTasks(
   const end = page.start + page.limit;
   const scores = new Map(found.slice(page.start, end).map(({ task_id, score }) => [task_id, score]));
   const tasks = await readTasks(store, searcher.userId, [...scores.keys()]);
-  const items = tasks.map(one => ({ ...one, score: scores.get(one.task_id)! }));
+  const items = tasks.map(task => ({ ...task, score: scores.get(task.task_id)! }));
   return { items, next: end < found.length ? end : undefined };
 }

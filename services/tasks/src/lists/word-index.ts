@@ -26,9 +26,9 @@ export type Variant = { word: string; weight: number; occurrences: number };
 const prefixWeight = 0.6;
 export const fuzzyWeight = 0.3;
 
-// What V8 allocates, rounded up; `search-memory.test.ts` compares it with the heap. A word takes three or four maps
-// of its own, and a word in the same field of a further task an entry in one of them. A map has room for four entries,
-// and doubles when it is full.
+// The bytes that V8 allocates, rounded up; `search-memory.test.ts` compares it with the heap. A word takes three or
+// four maps of its own, and a word in the same field of a further task an entry in one of them. A map has room for four
+// entries, and doubles when it is full.
 const emptyBytes = 8192;
 const taskBytes = 480;
 const wordBytes = 800;
@@ -40,7 +40,7 @@ const isFullMap = (size: number): boolean => size >= 4 && Number.isInteger(Math.
 const copyOf = (word: string): string => ` ${word}`.slice(1);
 
 export class WordIndex extends MiniSearch<Document> {
-  // What was removed stays counted, because it stays in memory until a search comes across it.
+  // Removed words stay counted, because they stay in memory until a search comes across it.
   bytes = emptyBytes;
 
   override add(document: Document): void {

@@ -36,7 +36,7 @@ export type ReminderDeps = {
   remind: Remind;
 };
 
-type Claimed = Reminder & { next_at: number };
+type ClaimedReminder = Reminder & { next_at: number };
 
 const name = 'tasks reminders';
 
@@ -89,11 +89,11 @@ async function fireShard(deps: ReminderDeps, shard: number, signal: AbortSignal)
   while (!signal.aborted) {
     const { items } = await deps.store.query(remindersDue, { shard }, { limit: limits.reminderBatch });
     const nowMs = deps.clock.now();
-    const due = items.filter(one => (one.next_at ?? 0) <= nowMs) as Claimed[];
+    const due = items.filter(item => (item.next_at ?? 0) <= nowMs) as ClaimedReminder[];
     const claimed = await Promise.all(due.map(one => handleOne(deps, one, signal)));
     // A late index shows reminders that another worker leases; they disappear from it soon.
     if (!claimed.includes(true)) {
-      const upcoming = items.find(one => (one.next_at ?? 0) > nowMs)?.next_at;
+      const upcoming = items.find(item => (item.next_at ?? 0) > nowMs)?.next_at;
       return upcoming ?? (due.length > 0 ? nowMs + limits.reminderPollMs : Number.POSITIVE_INFINITY);
     }
   }
@@ -101,7 +101,7 @@ async function fireShard(deps: ReminderDeps, shard: number, signal: AbortSignal)
 }
 
 // True if this worker got the lease.
-async function handleOne(deps: ReminderDeps, seen: Claimed, signal: AbortSignal): Promise<boolean> {
+async function handleOne(deps: ReminderDeps, seen: ClaimedReminder, signal: AbortSignal): Promise<boolean> {
   const mine = await claim(deps, seen);
   if (!mine) return false;
   const failure = await fireIfDue(deps, mine, signal).catch((error: unknown) => error);
@@ -126,7 +126,10 @@ const isStillDue = ({ status, remind_at }: Task, dueMs: number): boolean =>
   isOpen(status) && remind_at !== undefined && remind_at * 1000 === dueMs;
 
 // Until the lease ends, the reminder is not due for others. If this worker dies, another one takes it then.
-async function claim({ store, clock, owners }: ReminderDeps, seen: Claimed): Promise<Reminder | undefined> {
+async function claim(
+  { store, clock, owners }: ReminderDeps,
+  seen: ClaimedReminder,
+): Promise<Reminder | undefined> {
   const leaseMs = clock.now() + limits.reminderLeaseMs;
   return ignoreLostLease(
     store.update(

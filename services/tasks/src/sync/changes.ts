@@ -128,11 +128,11 @@ async function readEverything(
     throw error.code === 'table.cursor_refused' ? invalidToken(error) : error;
   });
   return {
-    // Those of another program follow as changes, once they are adopted.
+    // Tasks of another program follow as changes, once they are adopted.
     changed: (
       await countedTasks(
         store,
-        (items as Task[]).filter(one => !isForeign(one)),
+        (items as Task[]).filter(item => !isForeign(item)),
       )
     ).map(showTask),
     deleted: [],

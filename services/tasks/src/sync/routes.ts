@@ -1,4 +1,4 @@
-import { json, route, sse } from '@stak/http';
+import { json, readOnly, route, sse } from '@stak/http';
 import { z } from 'zod';
 import { type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -18,19 +18,27 @@ const reading = {
 
 const changes = route({
   ...reading,
+  ...readOnly,
   path: '/v1/tasks/changes',
   operationId: 'tasks.changes',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'List the changes since a token',
   description:
     'Without a token, lists all tasks. Repeat the request with the returned token while `has_more` is true, and later ' +
     'to get what is new. A token is valid for 30 days. After that the response is 410: start again without a token.',
   request: {
     query: z.strictObject({
-      since: z.string().regex(tokenShape, 'Not a valid token').optional(),
-      limit: z.coerce.number().int().min(1).max(limits.listItemsMost).default(limits.listItemsMost),
+      since: z
+        .string()
+        .regex(tokenShape, 'Not a valid token')
+        .optional()
+        .describe('The `token` of the page before; all tasks if absent.'),
+      limit: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(limits.listItemsMost)
+        .default(limits.listItemsMost)
+        .describe('How many changes the page has at most.'),
     }),
   },
   responses: { 200: json(changesPage) },
@@ -39,11 +47,9 @@ const changes = route({
 
 const events = route({
   ...reading,
+  ...readOnly,
   path: '/v1/tasks/events',
   operationId: 'tasks.events',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: 'Stream changes',
   description:
     'Server-sent events: `open` first, after which no change is missed; `changed` with the task; `deleted` with its id; and `resync` for a client that was away too long.',

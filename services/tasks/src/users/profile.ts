@@ -6,7 +6,6 @@ import { type Owner, ownerOf, tenantOf } from '../owner.ts';
 import { email, name, type Profile, type ProfilePatch } from '../schema.ts';
 import { emailLock, type StoredUser, user } from '../tables.ts';
 
-// What is known about an account or a user of a tenant.
 export type Person = { email?: string; name?: string; createdAt: string };
 export type DescribeOwner = (owner: Owner) => Promise<Person | undefined>;
 type UserDeps = Pick<CommitDeps, 'store' | 'clock'> & { describeOwner?: DescribeOwner };

@@ -1,4 +1,4 @@
-import { empty, endpoint, etagOf, expectedVersion, json, route } from '@stak/http';
+import { empty, endpoint, etagOf, expectedVersion, json, readOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -13,13 +13,10 @@ const writing = { scope: 'write', endUserScope: 'tasks:write' } as const;
 
 const me = route({
   ...own,
-  method: 'get',
   path: '/v1/tasks/me',
   ...reading,
+  ...readOnly,
   operationId: 'tasks.me',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   summary: "Get the caller's profile",
   description: 'Holds the time zone, and how many days completed tasks are kept.',
   responses: { 200: json(profile) },
@@ -75,19 +72,23 @@ const deleteFeed = route({
 });
 
 const showFeed = route({
-  method: 'get',
+  ...readOnly,
   path: '/v1/tasks/feeds/{file}',
   auth: 'public',
   tags: ['tasks'],
   operationId: 'tasks.feed',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   tenant: 'handler',
   mcp: false,
   summary: 'Get the tasks with a due date as a calendar',
   description: 'The address itself is the secret.',
-  request: { params: z.strictObject({ file: z.string().regex(/^[A-Za-z0-9_-]{32}\.ics$/) }) },
+  request: {
+    params: z.strictObject({
+      file: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{32}\.ics$/)
+        .describe('The name of the file, which holds the secret of the feed.'),
+    }),
+  },
   responses: { 200: { description: 'iCalendar', content: { 'text/calendar': { schema: z.string() } } } },
   problems: ['tasks.feed_not_found'],
   limits: { rate: { name: 'tasks-feed', ...limits.feedRate, by: 'path' } },

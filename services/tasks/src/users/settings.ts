@@ -2,7 +2,7 @@ import { type CommitDeps, commit } from '../edit/commit.ts';
 import { createDraft } from '../edit/draft.ts';
 import * as limits from '../limits.ts';
 import type { Task } from '../schema.ts';
-import { allTasks, type StoredUser, type Tally } from '../tables.ts';
+import { allTasks, type StoredUser } from '../tables.ts';
 
 // A new time zone moves reminders, and a new retention the expiry of completed tasks. The tasks follow from the stream;
 // a change that is delivered twice finds nothing left to do.
@@ -16,7 +16,7 @@ export async function followSettings(
   const { user_id } = after;
   let ids: string[] = [];
   const flush = async () => {
-    if (ids.length > 0) await applySettings(deps, user_id, ids, isSameRetention ? undefined : before);
+    if (ids.length > 0) await applySettings(deps, user_id, ids, before !== undefined && !isSameRetention);
     ids = [];
   };
   for await (const { task_id, completed_at, reminder } of deps.store.all(
@@ -35,22 +35,14 @@ function applySettings(
   deps: CommitDeps,
   user_id: string,
   ids: readonly string[],
-  before: StoredUser | undefined,
+  hasOtherRetention: boolean,
 ): Promise<void> {
   return commit(deps, user_id, 'follow settings', async view => {
     const draft = createDraft(deps, view);
-    for (const task of await draft.find(ids)) draft.put(before ? withoutTtl(task, before, view.tally) : task);
+    for (const task of await draft.find(ids)) draft.put(hasOtherRetention ? withoutTtl(task) : task);
     return { answer: undefined, taskChanges: draft.taskChanges() };
   });
 }
 
-// The time to live is derived anew. In a task that an older version restored after its time, only the time to live says
-// since when it is kept.
-function withoutTtl({ ttl, ...task }: Task, before: StoredUser, { retention_days }: Tally): Task {
-  const { completed_at, restored_at } = task;
-  if (ttl === undefined || completed_at === null || restored_at !== undefined) return task;
-  const [oldS, newS] = [before.retention_days, retention_days].map(days => (days ?? 0) * 24 * 60 * 60);
-  const isDerived = [oldS, newS].includes(ttl - completed_at);
-  const wasLate = ttl - oldS! >= completed_at + oldS!;
-  return oldS! > 0 && wasLate && !isDerived ? { ...task, restored_at: ttl - oldS! } : task;
-}
+// The time to live is derived anew.
+const withoutTtl = ({ ttl: _, ...task }: Task): Task => task;

@@ -38,8 +38,19 @@ const routes = {
     scope: 'write',
     summary: 'Revoke the tokens of a user, or of all users',
     description: 'Revokes all tokens issued until now. Takes effect within seconds.',
-    request: { params, body: json(z.strictObject({ sub: userId.optional() })) },
-    responses: { 200: json(z.strictObject({ revoked_until: z.iso.datetime() })) },
+    request: {
+      params,
+      body: json(
+        z.strictObject({ sub: userId.optional().describe('The id of the user that the token is for.') }),
+      ),
+    },
+    responses: {
+      200: json(
+        z.strictObject({
+          revoked_until: z.iso.datetime().describe('Tokens minted before this moment no longer work.'),
+        }),
+      ),
+    },
   }),
 };
 

@@ -64,9 +64,9 @@ async function eraseOwnTenant(deps: Service, tenant_id: string): Promise<Erased>
   return page.cursor === undefined ? 'done' : 'more';
 }
 
-type Found = ResultOf<typeof everythingOfTenant>;
+type TenantItem = ResultOf<typeof everythingOfTenant>;
 
-function deletionOf(found: Exclude<Found, { entity: 'channel mapping' | 'erasure' }>): WriteStep {
+function deletionOf(found: Exclude<TenantItem, { entity: 'channel mapping' | 'erasure' }>): WriteStep {
   switch (found.entity) {
     case 'user':
       return write.delete(user, found.item);

@@ -1,4 +1,4 @@
-import { endpoint, json, route } from '@stak/http';
+import { endpoint, json, readOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { enteredTenant } from '../access/gate.ts';
 import type { Service } from '../deps.ts';
@@ -69,17 +69,14 @@ const routes = {
   }),
   getErasure: route({
     ...account,
-    method: 'get',
+    ...readOnly,
     path: `${onePath}/erasures/{erasure_id}`,
     operationId: 'tenants.getErasure',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'handler',
     scope: 'read',
     summary: 'Get the progress of an erasure',
     description: 'Returns which steps of an erasure are done.',
-    request: { params: params.extend({ erasure_id: erasureId }) },
+    request: { params: params.extend({ erasure_id: erasureId.describe('The id of the erasure.') }) },
     responses: { 200: json(erasureShape) },
     problems: ['tenants.erasure_not_found'],
   }),

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, recordLine, route, withProblems } from '@stak/http';
+import { empty, endpoint, json, readOnly, recordLine, route, withProblems } from '@stak/http';
 import { z } from 'zod';
 import { manageScope, refuseFields } from '../access/admins.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
@@ -37,12 +37,9 @@ const parameter = z.string().max(limits.callbackChars).optional();
 const routes = {
   read: route({
     ...managed,
-    method: 'get',
+    ...readOnly,
     path: settingsPath,
     operationId: 'tenants.getPortalProvider',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get the identity provider of the portal',
     description: 'The client secret is never returned.',
@@ -137,7 +134,14 @@ const routes = {
     summary: 'Receive the redirect of the provider of a tenant',
     description: 'Redirects to the portal, signed in, or with the reason of a failure after the `#`.',
     limits: { rate },
-    request: { params, query: z.looseObject({ state: parameter, code: parameter, error: parameter }) },
+    request: {
+      params,
+      query: z.looseObject({
+        state: parameter.describe('The `state` of the request to the provider.'),
+        code: parameter.describe('The code of the provider.'),
+        error: parameter.describe('Why the provider refused.'),
+      }),
+    },
     responses: { 302: empty('To the portal') },
   }),
 };

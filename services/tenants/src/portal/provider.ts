@@ -50,14 +50,14 @@ export const providerBody = z.strictObject({
 });
 
 export const providerShape = z.strictObject({
-  tenant_id: z.string(),
-  issuer: z.string(),
+  tenant_id: z.string().describe('The id of the tenant.'),
+  issuer: z.string().describe('The address of the OpenID Connect provider.'),
   client_id: z.string().describe('The client id that the provider assigned'),
-  domains: z.array(z.string()),
+  domains: z.array(z.string()).describe('The domains of addresses that may come in.'),
   creates_users: z.boolean().describe('Whether people who are not users yet become members'),
   matches_addresses: z.boolean().describe('Whether a verified address matches the user who has it'),
   redirect_uri: z.string().describe('The redirect URI to register with the provider'),
-  updated_at: z.string(),
+  updated_at: z.string().describe('When it was last changed.'),
 });
 nameSchemas({ PortalProvider: providerShape });
 
@@ -127,7 +127,7 @@ export async function removeProvider({ store }: Service, tenant_id: string): Pro
   if (!(await store.delete(portalProvider, { tenant_id }))) throw noProvider();
 }
 
-export type Came = { session: SignedIn; user_id: string; isNew: boolean };
+export type ProviderSession = { session: SignedIn; user_id: string; isNew: boolean };
 
 // A returning user is known by issuer and subject. The address that the provider claims identifies a user only if the
 // account has allowed that.
@@ -137,7 +137,7 @@ export async function signInThrough(
   provider: PortalProvider,
   identity: ProviderIdentity,
   userAgent: string | undefined,
-): Promise<Came> {
+): Promise<ProviderSession> {
   const { tenant_id } = entered;
   const address = checkDomain(provider, identity);
   const subject = createHash('sha256').update(`${provider.issuer}\n${identity.id}`).digest('hex');
@@ -163,7 +163,7 @@ export async function signInThrough(
   throw userRefused();
 }
 
-type Comer = { address: string; subject: string; name: string | undefined };
+type ProviderPerson = { address: string; subject: string; name: string | undefined };
 
 // Creates the user, or finds an existing one. After a conflict with a concurrent sign-in, the next attempt finds the
 // user.
@@ -171,7 +171,7 @@ async function admit(
   deps: Deps,
   entered: EnteredTenant,
   provider: PortalProvider,
-  comer: Comer,
+  comer: ProviderPerson,
 ): Promise<boolean> {
   const { tenant_id, matches_addresses, creates_users } = provider;
   const channel_identities = { [openidChannel]: comer.subject };
@@ -199,7 +199,7 @@ async function admit(
   }
 }
 
-function nameOf({ name, address }: Comer): string {
+function nameOf({ name, address }: ProviderPerson): string {
   const parsed = displayText.safeParse(name);
   return parsed.success ? parsed.data : address;
 }

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, nameSchemas, recordLine, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, readOnly, recordLine, route } from '@stak/http';
 import { failedCondition, write } from '@stak/table';
 import { z } from 'zod';
 import { enteredTenant } from '../access/gate.ts';
@@ -22,13 +22,18 @@ const perAddress = (name: string, limit: number) =>
   ({ name, limit, windowMs: 60_000, by: 'address' }) as const;
 
 const sessionShape = z.strictObject({
-  access_token: z.string(),
-  token_type: z.literal('Bearer'),
-  expires_at: z.iso.datetime(),
+  access_token: z
+    .string()
+    .describe('The token for `Authorization: Bearer …`. It expires after `expires_in` seconds.'),
+  token_type: z.literal('Bearer').describe('Always `Bearer`.'),
+  expires_at: z.iso.datetime().describe('When the token expires.'),
 });
 const secret = z.string().min(1).max(200);
 const proofShape = z.union([
-  z.strictObject({ attempt: secret, code: z.string().min(1).max(20).describe('The code from the mail') }),
+  z.strictObject({
+    attempt: secret.describe('The id of the attempt to sign in.'),
+    code: z.string().min(1).max(20).describe('The code from the mail'),
+  }),
   z.strictObject({ token: secret.describe('The token from the link in the mail') }),
 ]);
 
@@ -37,12 +42,9 @@ nameSchemas({ PortalSession: sessionShape });
 const routes = {
   portal: route({
     ...open,
-    method: 'get',
+    ...readOnly,
     path: base,
     operationId: 'tenants.getPortal',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'Get the appearance of a portal',
     description: 'For tenants whose users can sign in by themselves. Other tenants return 404.',
     request: { params },
@@ -65,7 +67,7 @@ const routes = {
       202: json(
         z.strictObject({
           attempt: z.string().describe('Send it together with the code'),
-          expires_at: z.iso.datetime(),
+          expires_at: z.iso.datetime().describe('When the code expires.'),
         }),
         'What goes with the code',
       ),
@@ -149,16 +151,13 @@ const routes = {
     problems: ['tenants.origin_refused'],
   }),
   me: route({
+    ...readOnly,
     auth: 'endUser',
     endUserScope: 'any',
     scope: 'read',
     tags,
-    method: 'get',
     path: `${base}/me`,
     operationId: 'tenants.getPortalUser',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'path',
     mcp: false,
     summary: 'Get the signed-in user and what they can do in the portal',
@@ -168,19 +167,24 @@ const routes = {
       200: json(
         z.strictObject({
           portal: portalShape.describe('The appearance of the portal'),
-          user_id: z.string(),
+          user_id: z.string().describe('The id of the user.'),
           user: z
             .strictObject({
-              display_name: z.string(),
-              email: z.string().optional(),
+              display_name: z.string().describe('The name that people see.'),
+              email: z.string().optional().describe('The e-mail address.'),
               role,
-              version: z.int(),
+              version: z.int().describe('Grows with every change; the ETag is made from it.'),
             })
             .nullable()
             .describe('Null for a uid that is not a user of the tenant'),
-          scope: z.string(),
+          scope: z.string().describe('What the token may do.'),
           inboxes: z
-            .array(z.strictObject({ inbox_key: z.string(), title: z.string() }))
+            .array(
+              z.strictObject({
+                inbox_key: z.string().describe('The key of the inbox.'),
+                title: z.string().describe('The title of the inbox.'),
+              }),
+            )
             .describe('The inboxes of the tenant'),
         }),
       ),
@@ -201,8 +205,18 @@ const routes = {
     mcp: false,
     summary: 'Change your own name',
     description: 'Changes the name of the user of the token.',
-    request: { params, body: json(z.strictObject({ display_name: displayText })) },
-    responses: { 200: json(z.strictObject({ display_name: z.string(), version: z.int() })) },
+    request: {
+      params,
+      body: json(z.strictObject({ display_name: displayText.describe('The name that people see.') })),
+    },
+    responses: {
+      200: json(
+        z.strictObject({
+          display_name: z.string().describe('The name that people see.'),
+          version: z.int().describe('Grows with every change; the ETag is made from it.'),
+        }),
+      ),
+    },
     problems: ['tenants.user_not_found'],
   }),
 };

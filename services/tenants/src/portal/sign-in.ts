@@ -74,7 +74,7 @@ export async function requestSignIn(
 
 export type SignInRequest = { to: string; details: Readonly<Record<string, string>> };
 
-// What a request leads to: a sign-in and its mail, or nothing.
+// Turns a request into a sign-in and its mail, or nothing.
 export async function resolveSignIn(
   deps: Deps,
   { to, details }: SignInRequest,

@@ -1,4 +1,4 @@
-import { answerPage, empty, endpoint, json, pageOf, pageQuery, route } from '@stak/http';
+import { answerPage, empty, endpoint, json, pageOf, pageQuery, readOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { manageScope } from '../access/admins.ts';
 import type { Service } from '../deps.ts';
@@ -38,12 +38,9 @@ const routes = {
   }),
   listChannels: route({
     ...managed,
-    method: 'get',
+    ...readOnly,
     path: `${onePath}/channels`,
     operationId: 'tenants.listChannels',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'List channels',
     description: 'Returns the channels that are connected to the tenant.',

@@ -70,7 +70,7 @@ async function adoptionSteps(deps: Service, whole: UserItem, stored: UserItem): 
   ];
 }
 
-// What belongs to a user who does not have it any more is free.
+// Locks of users who do not hold them any more are free.
 async function readFreeLocks(deps: Service, whole: UserItem) {
   const { tenant_id, email } = whole;
   const locks = await readLocks(deps, whole);
@@ -84,8 +84,8 @@ const addressOf = ''; // no channel is called so
 const identitiesOf = ({ channel_identities }: UserItem) =>
   parseObject(channel_identities) as Record<string, string>;
 
-// Which of their address and channels others have, and what they hold already: the other program may have written them
-// again.
+// Reads which of their address and channels others have, and what they hold already: the other program may have
+// written them again.
 async function readLocks({ store }: AdoptDeps, whole: UserItem) {
   const { tenant_id, user_id, email } = whole;
   const channels = Object.entries(identitiesOf(whole));
@@ -112,7 +112,10 @@ function wholeUser({ clock }: AdoptDeps, tenant_id: string, stored: UserItem): U
   const now = timestampOf(clock.now());
   const { created_at = now, updated_at = created_at } = present;
   const identities = Object.values(parseObject(present.channel_identities ?? '{}'));
-  if (!userId.safeParse(present.user_id).success || !identities.every(one => typeof one === 'string' && one))
+  if (
+    !userId.safeParse(present.user_id).success ||
+    !identities.every(identity => typeof identity === 'string' && identity)
+  )
     return undefined;
   const defaults = { channel_identities: '{}', preferences: '{}', custom_properties: '{}' };
   return user.schema.safeParse({ ...defaults, ...present, tenant_id, created_at, updated_at, version: 0 })

@@ -1,4 +1,14 @@
-import { answerPage, empty, endpoint, json, pageOf, pageQuery, recordLine, route } from '@stak/http';
+import {
+  answerPage,
+  empty,
+  endpoint,
+  json,
+  pageOf,
+  pageQuery,
+  readOnly,
+  recordLine,
+  route,
+} from '@stak/http';
 import { z } from 'zod';
 import { manageScope, refuseFields } from '../access/admins.ts';
 import { enteredTenant } from '../access/gate.ts';
@@ -50,12 +60,9 @@ const routes = {
   }),
   listInvitations: route({
     ...managed,
-    method: 'get',
+    ...readOnly,
     path: `${onePath}/invitations`,
     operationId: 'tenants.listInvitations',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'List open invitations',
     description: 'Returns the invitations that have not been accepted yet.',
@@ -74,7 +81,7 @@ const routes = {
     scope: 'write',
     summary: 'Revoke an invitation',
     description: 'Makes the link of an invitation useless.',
-    request: { params: params.extend({ invitation_id: invitationId }) },
+    request: { params: params.extend({ invitation_id: invitationId.describe('The id of the invitation.') }) },
     responses: { 204: empty() },
     problems: ['tenants.invitation_not_found'],
   }),

@@ -10,6 +10,7 @@ import {
   type Principal,
   pageOf,
   pageQuery,
+  readOnly,
   route,
 } from '@stak/http';
 import { z } from 'zod';
@@ -44,7 +45,13 @@ const onePath = `${listPath}/{user_id}` as const;
 const uniqueness = ['tenants.email_taken', 'tenants.identity_taken', 'tenants.properties_refused'];
 
 const usersQuery = pageQuery()
-  .extend({ email: email.optional(), channel: channelType.optional(), identity: channelId.optional() })
+  .extend({
+    email: email.optional().describe('Only the user with this e-mail address.'),
+    channel: channelType
+      .optional()
+      .describe('Only users who are known on this channel; goes with `identity`.'),
+    identity: channelId.optional().describe('The id of the user on the channel.'),
+  })
   .refine(({ channel, identity }) => (channel === undefined) === (identity === undefined), {
     message: 'A channel and the identity there belong together',
     path: ['identity'],
@@ -73,12 +80,9 @@ const routes = {
   }),
   list: route({
     ...managed,
-    method: 'get',
+    ...readOnly,
     path: listPath,
     operationId: 'tenants.listUsers',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List users, or find one',
@@ -89,14 +93,11 @@ const routes = {
   }),
   get: route({
     ...account,
+    ...readOnly,
     auth: 'user',
     endUserScope: 'profile:read',
-    method: 'get',
     path: onePath,
     operationId: 'tenants.getUser',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     tenant: 'path',
     scope: 'read',
     summary: 'Get a user',
@@ -156,7 +157,7 @@ const changedFields: ReadonlySet<string> = new Set([
   'custom_properties',
 ]);
 
-// What an agent remembers of a user is private to the user.
+// The memory of a user is private to them.
 const shownTo = (principal: Principal) => (found: User) => {
   if (principal.kind !== 'endUser') return found;
   const { memory_summary: _, memory_updated_at: __, ...rest } = found;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type NamedStep, write } from '@stak/table';
 import { emailLock, identityLock } from '../tables.ts';
 
-// What is unique to a user within the tenant: an e-mail address and identities on channels.
+// An e-mail address and identities on channels are unique to a user within the tenant.
 export type Holdings = {
   email?: string;
   channel_identities: Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ export function lockSteps(
   return steps;
 }
 
-// What a user has after a change and had not before.
+// Returns what a user has after a change and had not before.
 export const newlyHeld = (before: Holdings, after: Holdings): Holdings => ({
   ...(addressOf(before) !== addressOf(after) && { email: after.email }),
   channel_identities: Object.fromEntries(

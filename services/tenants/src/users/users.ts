@@ -111,7 +111,7 @@ export const creationSteps = (item: UserItem): NamedStep[] => [
   ...lockSteps(item, nothingHeld, userOf(item)),
 ];
 
-// Which of a user's transactions failed, for the caller. Anything else stays what it is.
+// Tells the caller which condition of a user's transaction failed. Other errors stay as they are.
 export function refusalOf(error: unknown): unknown {
   const failed = failedCondition(error);
   if (!failed) return error;
@@ -138,8 +138,8 @@ type Page = { items: User[]; cursor?: string };
 export async function listUsers(deps: Service, tenant_id: string, page: PageRequest): Promise<Page> {
   const { items, cursor } = await deps.store.query(usersOfTenant, { tenant_id }, page);
   const whole: UserItem[] = [];
-  for (const one of items) {
-    const adopted = await adoptUser(deps, tenant_id, one);
+  for (const item of items) {
+    const adopted = await adoptUser(deps, tenant_id, item);
     if (adopted) whole.push(adopted);
   }
   return { items: whole.map(userOf), cursor };

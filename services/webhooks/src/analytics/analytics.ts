@@ -8,8 +8,6 @@ import {
   type DayCount,
   daysOfUser,
   type EventStatus,
-  earlierDaysOfUser,
-  earlierTotalsOfUser,
   eventStatuses,
   latencyBoundsMs,
   latencyBuckets,
@@ -75,11 +73,10 @@ async function readDays(
   { from, to, sourceId }: { from: string; to: string; sourceId?: string },
 ): Promise<DayCount[]> {
   const range = { from: { day: from }, to: { day: to } };
-  const found = await Promise.all([
-    ...partitionsOf(sourceId).map(partition => listAll(store.all(daysOfUser, { userId, partition }, range))),
-    listAll(store.all(earlierDaysOfUser, { userId }, range)),
-  ]);
-  return found.flat().sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
+  const counts = await Promise.all(
+    partitionsOf(sourceId).map(partition => listAll(store.all(daysOfUser, { userId, partition }, range))),
+  );
+  return counts.flat().sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
 }
 
 const partitionsOf = (id: string | undefined): readonly number[] =>
@@ -121,16 +118,15 @@ export type Totals = { count: number; failures: number; lastAt?: number };
 export async function totalsOf(store: Store, userId: string, ofId?: string): Promise<Map<string, Totals>> {
   const totals = new Map<string, Totals>();
   const of = ofId === undefined ? { userId } : { userId, ofId };
-  const found = await Promise.all([
-    ...partitionsOf(ofId).map(partition => listAll(store.all(totalsOfUser, { ...of, partition }))),
-    listAll(store.all(earlierTotalsOfUser, of)),
-  ]);
-  for (const one of found.flat()) {
-    const known = totals.get(one.ofId) ?? { count: 0, failures: 0 };
-    totals.set(one.ofId, {
-      count: known.count + (one.count ?? 0),
-      failures: known.failures + (one.failures ?? 0),
-      lastAt: Math.max(known.lastAt ?? 0, one.lastAt ?? 0) || undefined,
+  const shards = await Promise.all(
+    partitionsOf(ofId).map(partition => listAll(store.all(totalsOfUser, { ...of, partition }))),
+  );
+  for (const shard of shards.flat()) {
+    const total = totals.get(shard.ofId) ?? { count: 0, failures: 0 };
+    totals.set(shard.ofId, {
+      count: total.count + (shard.count ?? 0),
+      failures: total.failures + (shard.failures ?? 0),
+      lastAt: Math.max(total.lastAt ?? 0, shard.lastAt ?? 0) || undefined,
     });
   }
   return totals;

@@ -1,4 +1,4 @@
-import { json, pageOf, pageQuery, route, toPage } from '@stak/http';
+import { json, pageOf, pageQuery, readOnly, route, toPage } from '@stak/http';
 import type { Clock } from '@stak/kit';
 import type { Store } from '@stak/table';
 import type { z } from 'zod';
@@ -6,9 +6,10 @@ import { accountEndpoint } from '../account-endpoint.ts';
 import { webhookErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { type Alert, alertsOfUser } from '../main-table.ts';
-import { alertSchema, analyticsQuery, analyticsSchema } from '../schema.ts';
+import { alertSchema } from '../schema.ts';
 import { analyse } from './analytics.ts';
 import { dayOf } from './attempt-counts.ts';
+import { analyticsQuery, analyticsSchema } from './schema.ts';
 
 const tags = ['webhooks'];
 const common = { auth: 'account', tenant: 'none', mcp: false, tags } as const;
@@ -17,12 +18,9 @@ const dayMs = 24 * 60 * 60 * 1000;
 const routes = {
   analytics: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/webhook-analytics',
     operationId: 'webhooks.analytics',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'Get events by day and status, the success rate, latencies and the busiest sources',
@@ -33,12 +31,9 @@ const routes = {
   }),
   alerts: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/webhook-alerts',
     operationId: 'webhooks.listAlerts',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List the alerts of the last 30 days',

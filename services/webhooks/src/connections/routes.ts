@@ -1,4 +1,4 @@
-import { empty, etagOf, expectedVersion, json, pageOf, route } from '@stak/http';
+import { empty, etagOf, expectedVersion, json, pageOf, readOnly, route } from '@stak/http';
 import type { Ids } from '@stak/kit';
 import type { Store } from '@stak/table';
 import { z } from 'zod';
@@ -17,21 +17,23 @@ import {
   createdConnectionSchema,
   idSchema,
   newConnectionSchema,
-  type RulesSample,
-  rulesTrialResultSchema,
-  rulesTrialSchema,
-  sampleSchema,
-  testResultSchema,
 } from '../schema.ts';
 import { ifVersionOf } from '../sources/routes.ts';
 import type { Sources } from '../sources/sources.ts';
 import type { Connections } from './connections.ts';
 import { requestOf, testConnection, tryRules } from './test-run.ts';
+import {
+  type RulesSample,
+  rulesTrialResultSchema,
+  rulesTrialSchema,
+  sampleSchema,
+  testResultSchema,
+} from './trial-schema.ts';
 
 const tags = ['webhooks'];
 const common = { auth: 'account', tenant: 'none', mcp: false, tags } as const;
-const ofSource = z.strictObject({ sourceId: idSchema });
-const params = z.strictObject({ connectionId: idSchema });
+const ofSource = z.strictObject({ sourceId: idSchema.describe('The id of the source.') });
+const params = z.strictObject({ connectionId: idSchema.describe('The id of the connection.') });
 const problems = ['webhooks.connection_not_found'];
 
 const routes = {
@@ -54,12 +56,9 @@ const routes = {
   }),
   list: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/sources/{sourceId}/connections',
     operationId: 'webhooks.listConnections',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List the connections of a source',
@@ -70,12 +69,9 @@ const routes = {
   }),
   read: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/connections/{connectionId}',
     operationId: 'webhooks.readConnection',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get a connection',
     description: 'Returns a connection.',
@@ -204,7 +200,7 @@ export function createConnectionRoutes(deps: {
   sending: SendDeps;
 }) {
   const { store, ids, sources, connections, events, sending } = deps;
-  // Of a stored event of the same source, or of the fields.
+  // Takes the request of a stored event of the same source, or makes one of the fields.
   const requestFor = async (sample: RulesSample, of: { sourceId: string; userId: string }) => {
     if (sample.eventId === undefined) return requestOf(sample);
     const { sourceId } = await events.owned(sample.eventId, of.userId);

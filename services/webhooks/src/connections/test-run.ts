@@ -2,11 +2,11 @@ import { buildRequest, describeFailure, responseText, type SendDeps, send } from
 import { webhookErrors } from '../errors.ts';
 import type { HookRequest } from '../filters/request-view.ts';
 import type { Connection } from '../main-table.ts';
-import type { RulesSample, TestResult } from '../schema.ts';
 import type { RuleSet } from '../transforms/rules.ts';
 import type { TransformFailure, TransformOutcome } from '../transforms/transform.ts';
+import type { RulesSample, TestResult } from './trial-schema.ts';
 
-type Tried = Pick<TestResult, 'filter' | 'transform'>;
+type RulesTrial = Pick<TestResult, 'filter' | 'transform'>;
 type Passed = Extract<TransformOutcome, { ok: true; dropped: false }>;
 
 /** The request that a sample stands for. */
@@ -14,16 +14,16 @@ export function requestOf({ method, headers, query, ...sample }: RulesSample): H
   return { method, headers, query, body: Buffer.from(sample.body, sample.isBase64 ? 'base64' : 'utf8') };
 }
 
-/** What the rules do with a request, step by step; `passed` if something is left to send. */
+/** Shows what the rules do with a request, step by step; `passed` if something is left to send. */
 export async function tryRules(
   { rules }: Pick<SendDeps, 'rules'>,
   ruleSet: RuleSet,
   request: HookRequest,
-): Promise<{ tried: Tried; passed?: Passed }> {
+): Promise<{ tried: RulesTrial; passed?: Passed }> {
   const outcome = await rules.run(ruleSet, request, { filter: true, trace: true });
   if (!outcome.ok) throw refuseRules(outcome);
   const { filter, transformed } = outcome;
-  const tried: Tried = { filter: { matched: filter.matched, steps: [...filter.steps] } };
+  const tried: RulesTrial = { filter: { matched: filter.matched, steps: [...filter.steps] } };
   if (!filter.matched || !transformed) return { tried };
   if (!transformed.ok && transformed.reason === 'busy') throw refuseRules(transformed);
   tried.transform = transformed.ok

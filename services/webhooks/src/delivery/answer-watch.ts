@@ -6,7 +6,7 @@ export type AnswerWatch = {
   now(): number; // in milliseconds; it never steps back
   // Something is sent or handled in this iteration of the event loop.
   mark(): void;
-  // What is handled now had not arrived at this time, and what had arrived is handled.
+  // Answers that had arrived at this time are handled; those that are handled now came later.
   lookedMs(): number;
 };
 

@@ -30,7 +30,7 @@ import { type DeliveryRef, postponeDelivery } from './queue.ts';
 import { type Result, writeResult } from './result.ts';
 import { politeDelayMs, type RetryConfig, retryDelayMs } from './retry.ts';
 
-// What the dispatcher learns when a destination has answered, or failed to: how long that took, how much of it was at
+// Tells the dispatcher that a destination has answered, or failed to: how long that took, how much of it was at
 // most the delay of this thread, whose the connection is, and how many it takes at a time.
 export type Answer = {
   latencyMs: number;
@@ -40,7 +40,7 @@ export type Answer = {
   // The destination is well: the next request need not wait until this result is written.
   isWell: boolean;
 };
-// What the dispatcher learns when the result is written: how long to leave the connection alone, and the delivery that
+// Tells the dispatcher that the result is written: how long to leave the connection alone, and the delivery that
 // is first in its order now.
 export type Report = { waitMs?: number; next?: DeliveryRef };
 export type AttemptRun = { signal: AbortSignal; onAnswer(answer: Answer): void };

@@ -101,7 +101,7 @@ export async function runBacklog(
   const claimed = await claimBacklog(deps, connectionId, owner);
   if (!claimed) return;
   const known = await sourceCache.getFresh(claimed.sourceId, claimed.userId);
-  const of = known?.connections.find(one => one.connectionId === connectionId);
+  const of = known?.connections.find(connection => connection.connectionId === connectionId);
   if (of && (of.status !== 'active' || known!.source.status !== 'active')) {
     await endBacklog(deps, claimed); // resuming the connection schedules it again
   } else if (of && of.breaker !== 'closed') {
@@ -163,7 +163,7 @@ async function probe(deps: ReleaseDeps, { sourceId, connectionId, breaker, order
     await unlessLost(store.update(connection, { sourceId, connectionId }, { set }, options));
     sourceCache.invalidate(sourceId);
   }
-  // Of an ordered connection, only the first delivery would be attempted.
+  // Only the first delivery of an ordered connection would be attempted.
   const [first] = ordered ? await readOrder(store, connectionId, 1) : [];
   if (!first || !(await releaseOne(deps, first))) await releaseSome(deps, connectionId, 1);
 }
@@ -189,7 +189,7 @@ async function releaseAll(deps: ReleaseDeps, connectionId: string, signal: Abort
 // Releases up to `most` deliveries. Returns how many there were.
 async function releaseSome(deps: ReleaseDeps, connectionId: string, most: number): Promise<number> {
   const { items } = await deps.store.query(backlogOfConnection, { dueIn: connectionId }, { limit: most });
-  await Promise.all(items.map(one => releaseOne(deps, one)));
+  await Promise.all(items.map(item => releaseOne(deps, item)));
   return items.length;
 }
 

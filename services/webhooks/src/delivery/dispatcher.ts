@@ -303,7 +303,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 // `isAccepted`: this process has accepted the event, so its deliveries count as owed.
 type Launch = { slot: Slot; isAccepted: boolean; signal: AbortSignal };
 
-// Which pace is tried first for each claim, in rotation: a backlog of quick connections delays the others by a few
+// The pace that is tried first for each claim, in rotation: a backlog of quick connections delays the others by a few
 // claims.
 const paceOfClaim: readonly Pace[] = ['quick', 'quick', 'quick', 'new', 'quick', 'quick', 'quick', 'slow'];
 

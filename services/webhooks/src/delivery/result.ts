@@ -97,17 +97,21 @@ export async function finishAsDelivered(deps: BaseDeps, claimed: Delivery): Prom
   await unlessLost(store.update(delivery, keyOf(claimed), { set, remove }, guard));
 }
 
-type Known = Pick<Event, 'version' | 'deliveries' | 'status' | 'expiresAt'>;
+type EventState = Pick<Event, 'version' | 'deliveries' | 'status' | 'expiresAt'>;
 
-// That of its event, which may be kept longer for another delivery.
-function expiryOf(claimed: Delivery, known: Known, { nextAt }: Result): number {
+// The delivery expires with its event, which may be kept longer for another delivery.
+function expiryOf(claimed: Delivery, known: EventState, { nextAt }: Result): number {
   const expiresAt = Math.max(claimed.expiresAt, known.expiresAt);
   return nextAt === undefined ? expiresAt : extendForAttempt(nextAt, expiresAt);
 }
 
 // An event with a single delivery need not be read, unless it was replayed meanwhile: then its version is another one,
 // and the next round reads it.
-async function knownEvent({ store }: BaseDeps, claimed: Delivery, round: number): Promise<Known | undefined> {
+async function knownEvent(
+  { store }: BaseDeps,
+  claimed: Delivery,
+  round: number,
+): Promise<EventState | undefined> {
   const { eventVersion, connectionId, run, state, expiresAt } = claimed;
   if (eventVersion !== undefined && round === 0) {
     const deliveries = { [connectionId]: { state, run } };
@@ -123,7 +127,7 @@ async function planResult(
   deps: BaseDeps,
   claimed: Delivery,
   result: Result,
-  known: Known,
+  known: EventState,
   { expiresAt, isRecorded }: { expiresAt: number; isRecorded: boolean },
 ): Promise<Written & { groups: (readonly NamedStep[])[] }> {
   const { connectionId, run } = claimed;
@@ -179,7 +183,7 @@ function deliveryStep(
   claimed: Delivery,
   { state, attempt: made, error, nextAt }: Result,
   attempts: number,
-  { version, expiresAt }: Pick<Known, 'version' | 'expiresAt'>,
+  { version, expiresAt }: Pick<EventState, 'version' | 'expiresAt'>,
 ): WriteStep {
   const { eventId, connectionId, run } = claimed;
   const nowMs = clock.now();
@@ -208,7 +212,7 @@ function deliveryStep(
 }
 
 function statusAfter(
-  deliveries: Known['deliveries'],
+  deliveries: EventState['deliveries'],
   connectionId: string,
   summary: DeliverySummary,
 ): EventStatus {

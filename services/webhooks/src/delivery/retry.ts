@@ -17,7 +17,7 @@ export const retryConfigSchema = z.strictObject({
     .describe(
       'Seconds before the second attempt, the third, and so on. An empty list means a single attempt',
     ),
-  maxAttempts: z.int().min(1).max(limits.attempts).optional(),
+  maxAttempts: z.int().min(1).max(limits.attempts).optional().describe('How many attempts are made at most.'),
 });
 export type RetryConfig = z.infer<typeof retryConfigSchema>;
 

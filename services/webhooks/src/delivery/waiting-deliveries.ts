@@ -11,7 +11,6 @@ export type Waiting = {
   leased?: { delivery: Delivery; request: HookRequest; bytes: number };
 };
 
-// What this process knows about a connection.
 export type ConnectionState = {
   connectionId: string;
   account: string; // the connection itself, until its owner is known: the queue does not contain it

@@ -176,18 +176,19 @@ const filterOf = ({ status, filter: { q, where, ...rest } = {} }: Job): EventFil
   where: where === undefined ? undefined : readWhere(where),
 });
 
-type Done = { matched: number; deliveries: number };
+type BatchCounts = { matched: number; deliveries: number };
 
-async function processBatch(deps: JobDeps, current: Job, events: readonly Event[]): Promise<Done> {
+async function processBatch(deps: JobDeps, current: Job, events: readonly Event[]): Promise<BatchCounts> {
   const { sourceId, userId, jobId, action, connectionIds } = current;
   const known = await deps.sourceCache.getFresh(sourceId, userId);
   const chosen = (known?.connections ?? []).filter(
-    one => one.status !== 'disabled' && (!connectionIds || connectionIds.includes(one.connectionId)),
+    connection =>
+      connection.status !== 'disabled' && (!connectionIds || connectionIds.includes(connection.connectionId)),
   );
   const counts = await Promise.all(
-    events.map(one => {
-      if (action === 'cancel') return cancelEvent(deps, one, connectionIds);
-      return replayEvent(deps, one, chosen, jobId, action === 'catch_up' ? hasMissed(current) : undefined);
+    events.map(event => {
+      if (action === 'cancel') return cancelEvent(deps, event, connectionIds);
+      return replayEvent(deps, event, chosen, jobId, action === 'catch_up' ? hasMissed(current) : undefined);
     }),
   );
   return { matched: events.length, deliveries: counts.reduce((sum, count) => sum + count, 0) };
@@ -245,7 +246,7 @@ function writeCheckpoint(
   { store, clock, dueShards }: BaseDeps,
   current: Job,
   cursor: EventCursor,
-  done: Done,
+  done: BatchCounts,
   isReleased: boolean,
 ) {
   const { userId, jobId, version } = current;

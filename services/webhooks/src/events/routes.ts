@@ -1,4 +1,4 @@
-import { bindCursors, type CursorCodec, json, nameSchemas, pageOf, route, sse } from '@stak/http';
+import { bindCursors, type CursorCodec, json, nameSchemas, pageOf, readOnly, route, sse } from '@stak/http';
 import type { Attributes } from '@stak/table';
 import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
@@ -30,22 +30,21 @@ import type { Tail } from './tail.ts';
 
 const tags = ['webhooks'];
 const common = { auth: 'account', tenant: 'none', mcp: false, tags } as const;
-const ofSource = z.strictObject({ sourceId: idSchema });
-const params = z.strictObject({ eventId: idSchema });
+const ofSource = z.strictObject({ sourceId: idSchema.describe('The id of the source.') });
+const params = z.strictObject({ eventId: idSchema.describe('The id of the event.') });
 const problems = ['webhooks.event_not_found'];
-const ofJob = z.strictObject({ jobId: idSchema });
-const deliveriesSchema = z.strictObject({ deliveries: z.int() });
+const ofJob = z.strictObject({ jobId: idSchema.describe('The id of the job.') });
+const deliveriesSchema = z.strictObject({
+  deliveries: z.int().describe('How many deliveries are tried again.'),
+});
 nameSchemas({ DeliveryCount: deliveriesSchema });
 
 const routes = {
   list: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/sources/{sourceId}/events',
     operationId: 'webhooks.listEvents',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List the events of a source, newest first',
@@ -56,12 +55,9 @@ const routes = {
   }),
   listAll: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/events',
     operationId: 'webhooks.listAllEvents',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List the events of several sources together, newest first',
@@ -73,31 +69,27 @@ const routes = {
   }),
   tail: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/sources/{sourceId}/tail',
     operationId: 'webhooks.tailEvents',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Follow the events of a source as they arrive',
     description:
       'Server-sent events. `Last-Event-ID` resumes after a broken connection without missing an event.',
     request: {
       params: ofSource,
-      query: z.strictObject({ payload: z.enum(['true', 'false']).optional() }),
+      query: z.strictObject({
+        payload: z.enum(['true', 'false']).optional().describe('Whether the events carry their bodies.'),
+      }),
     },
     responses: { 200: { description: 'Events', content: { 'text/event-stream': { schema: z.string() } } } },
     problems: ['webhooks.source_not_found'],
   }),
   read: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/events/{eventId}',
     operationId: 'webhooks.readEvent',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'Get an event with its deliveries and attempts',
@@ -108,12 +100,9 @@ const routes = {
   }),
   body: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/events/{eventId}/body',
     operationId: 'webhooks.readBody',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'Get the body of an event, byte for byte',
@@ -172,12 +161,9 @@ const routes = {
   }),
   listJobs: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/webhook-jobs',
     operationId: 'webhooks.listJobs',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'List your replay and cancellation jobs',
     description: 'Returns the jobs of a source, newest first.',
@@ -185,12 +171,9 @@ const routes = {
   }),
   readJob: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/webhook-jobs/{jobId}',
     operationId: 'webhooks.readJob',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get the progress of a job',
     description: 'Returns the state of a job and how many events it has handled.',

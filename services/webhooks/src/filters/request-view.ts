@@ -11,8 +11,8 @@ export type HookRequest = {
 // `text` is the value as JSON, exactly as received if the body is JSON.
 type JsonBody = { ok: true; value: unknown; text: string } | { ok: false; reason: string };
 
-// What filters and transforms of several connections read from one request. The body is decoded and parsed at most once, and
-// only on demand.
+// Filters and transforms of several connections read one request by this. The body is decoded and parsed at most once,
+// and only on demand.
 export type RequestView = {
   method: string;
   headers: readonly HeaderPair[];

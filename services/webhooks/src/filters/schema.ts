@@ -24,11 +24,13 @@ export type Scalar = z.infer<typeof scalar>;
 
 // One flat object instead of one for each field: groups repeat it at every level of the OpenAPI document.
 const ruleShape = z.strictObject({
-  field: z.enum(['body', 'header', 'query', 'method']),
+  field: z
+    .enum(['body', 'header', 'query', 'method'])
+    .describe('The part of the request that the rule reads.'),
   path: z.string().optional().describe('JSONPath into the body'),
   name: z.string().min(1).max(100).optional().describe('Name of the header or query parameter'),
-  operator: z.enum(operators),
-  value: scalar.optional(),
+  operator: z.enum(operators).describe('How the values are compared.'),
+  value: scalar.optional().describe('What the field is compared with.'),
 });
 export type Rule = z.infer<typeof ruleShape>;
 
@@ -79,9 +81,9 @@ export type FilterNode = Rule | { and: FilterNode[] } | { or: FilterNode[] } | {
 function groupOf(inner: z.ZodType<FilterNode>, level: number): z.ZodType<FilterNode> {
   const members = z.array(inner).min(1).max(limits.rules);
   const groups = {
-    and: z.strictObject({ and: members }),
-    or: z.strictObject({ or: members }),
-    not: z.strictObject({ not: inner }),
+    and: z.strictObject({ and: members.describe('Rules that must all match.') }),
+    or: z.strictObject({ or: members.describe('Rules of which at least one must match.') }),
+    not: z.strictObject({ not: inner.describe('A rule that must not match.') }),
   };
   nameSchemas({
     [`FilterAnd${level}`]: groups.and,
@@ -136,7 +138,9 @@ const countedFilters = z
   });
 
 // All of them have to match. An empty list matches every request.
-export const filtersSchema = z.preprocess(countFirst, countedFilters);
+export const filtersSchema = z
+  .preprocess(countFirst, countedFilters)
+  .describe('Rules that an event must pass. An empty list passes every event.');
 export type Filters = z.infer<typeof filtersSchema>;
 
 export function listRules(one: FilterNode): Rule[] {

@@ -12,7 +12,7 @@ const headers: Partial<Record<Sender, string>> = {
 const usualHeaders = ['x-event-type', 'x-webhook-event', 'x-event-name', 'ce-type'];
 const usualFields = ['type', 'event_type', 'eventType', 'event', 'event_name', 'topic', 'action'];
 
-/** What the sender calls the event, such as `invoice.paid`; undefined if the request does not say. */
+/** Reads what the sender calls the event, such as `invoice.paid`; undefined if the request does not say. */
 export function eventTypeOf(provider: Sender, request: HookRequest): string | undefined {
   const view = viewRequest(request);
   const own = headers[provider];

@@ -3,7 +3,11 @@ import { z } from 'zod';
 import * as limits from '../limits.ts';
 import { type IngestDeps, ingest } from './ingest.ts';
 
-const receiptSchema = z.strictObject({ eventId: z.string(), status: z.string(), duplicate: z.boolean() });
+const receiptSchema = z.strictObject({
+  eventId: z.string().describe('The id of the event.'),
+  status: z.string().describe('Whether the event is stored or was rejected.'),
+  duplicate: z.boolean().describe('Whether the event was received before, by its id.'),
+});
 nameSchemas({ EventReceipt: receiptSchema });
 
 const receive = route({
@@ -20,7 +24,10 @@ const receive = route({
   description:
     'Takes any method and any content type. Responds once the event and its deliveries are stored on disk.',
   tags: ['webhooks'],
-  request: { params: z.strictObject({ source_id: z.string().max(60) }), body: raw('The webhook') },
+  request: {
+    params: z.strictObject({ source_id: z.string().max(60).describe('The id of the source.') }),
+    body: raw('The webhook'),
+  },
   responses: {
     200: {
       description: 'The event is stored. Plain text is the response to a handshake of the provider',

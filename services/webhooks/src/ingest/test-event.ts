@@ -28,7 +28,7 @@ const sendTestEvent = route({
   description:
     'Sends a sample event of the provider, signed with the signing secret of the source. It is verified, stored, counted and delivered like any other event, and has the header `X-Stak-Test: true`. Only SendGrid can sign its events: if the source checks signatures, send a test from SendGrid instead.',
   tags: ['webhooks'],
-  request: { params: z.strictObject({ sourceId: idSchema }) },
+  request: { params: z.strictObject({ sourceId: idSchema.describe('The id of the source.') }) },
   responses: {
     200: json(
       z.strictObject({

@@ -59,7 +59,7 @@ export async function writeEvent(
   const isHeld = source.status === 'paused';
   const assignments = rejection
     ? []
-    : connections.map(one => assignmentOf(deps, one, isHeld, received.request));
+    : connections.map(connection => assignmentOf(deps, connection, isHeld, received.request));
   const expiry = inSeconds(receivedAt) + received.retentionSeconds;
   const isWaiting = assignments.some(({ how }) => how === 'backlog');
   const expiresAt = isWaiting ? extendWhileHeld(receivedAt, expiry) : expiry;

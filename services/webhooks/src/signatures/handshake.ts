@@ -30,7 +30,7 @@ function answerSubscription(request: HookRequest, verifyTokens: readonly string[
   const [challenge] = view.queryValues('hub.challenge');
   const [token = ''] = view.queryValues('hub.verify_token');
   if (mode !== 'subscribe' || challenge === undefined || verifyTokens.length === 0) return undefined;
-  const isKnown = verifyTokens.some(one => one !== '' && isSame(one, token));
+  const isKnown = verifyTokens.some(verifyToken => verifyToken !== '' && isSame(verifyToken, token));
   if (!isKnown || challenge.length > limits.challengeChars)
     return { ...say(false, 'The verify token does not match'), status: 403 };
   return say(false, challenge);

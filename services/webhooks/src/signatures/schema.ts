@@ -3,7 +3,11 @@ import { algorithmNames, templateOf } from './custom.ts';
 import * as limits from './limits.ts';
 import type { HmacConfig } from './signing.ts';
 
-export const toleranceSchema = z.int().min(1).max(limits.toleranceMostS);
+export const toleranceSchema = z
+  .int()
+  .min(1)
+  .max(limits.toleranceMostS)
+  .describe('How many seconds a signed timestamp may be off.');
 
 const headerName = z
   .string()
@@ -14,14 +18,14 @@ const headerName = z
 // An unsigned timestamp or id proves nothing, so the template has to include what the headers name.
 export const hmacConfigSchema = z
   .strictObject({
-    algorithm: z.enum(['sha1', 'sha256', 'sha512']),
-    header: headerName,
-    encoding: z.enum(['hex', 'base64', 'base64url']),
-    prefix: z.string().max(50).optional(),
-    secretEncoding: z.enum(['utf8', 'hex', 'base64']).optional(),
-    timestampHeader: headerName.optional(),
-    idHeader: headerName.optional(),
-    template: z.string().max(200).optional(),
+    algorithm: z.enum(['sha1', 'sha256', 'sha512']).describe('The hash function.'),
+    header: headerName.describe('The header that holds the signature.'),
+    encoding: z.enum(['hex', 'base64', 'base64url']).describe('How the signature is written.'),
+    prefix: z.string().max(50).optional().describe('What stands before the signature in its header.'),
+    secretEncoding: z.enum(['utf8', 'hex', 'base64']).optional().describe('How the secret is written.'),
+    timestampHeader: headerName.optional().describe('The header that holds the time of signing.'),
+    idHeader: headerName.optional().describe('The header that holds the sender’s id.'),
+    template: z.string().max(200).optional().describe('The text that is signed, with placeholders.'),
   })
   .superRefine((config: HmacConfig, context) => {
     const template = templateOf(config);

@@ -1,4 +1,4 @@
-import { empty, etagOf, expectedVersion, httpErrors, json, pageOf, route } from '@stak/http';
+import { empty, etagOf, expectedVersion, httpErrors, json, pageOf, readOnly, route } from '@stak/http';
 import type { Store } from '@stak/table';
 import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
@@ -20,7 +20,7 @@ import type { Sources } from './sources.ts';
 
 const tags = ['webhooks'];
 const common = { auth: 'account', tenant: 'none', mcp: false, tags } as const;
-const params = z.strictObject({ sourceId: idSchema });
+const params = z.strictObject({ sourceId: idSchema.describe('The id of the source.') });
 const problems = ['webhooks.source_not_found'];
 
 const routes = {
@@ -44,12 +44,9 @@ const routes = {
   }),
   list: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/sources',
     operationId: 'webhooks.listSources',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     mcp: 'reads',
     scope: 'read',
     summary: 'List your sources',
@@ -58,12 +55,9 @@ const routes = {
   }),
   read: route({
     ...common,
-    method: 'get',
+    ...readOnly,
     path: '/v1/sources/{sourceId}',
     operationId: 'webhooks.readSource',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get a source',
     description: 'Returns a source. Its signing secret is never shown.',

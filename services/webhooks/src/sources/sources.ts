@@ -88,7 +88,8 @@ export function createSources(deps: SourcesDeps): Sources {
   const scheduleBacklogs = async (sourceId: string) => {
     const known = await sourceCache.getFresh(sourceId);
     return (known?.connections ?? []).map(
-      one => [`backlog of ${one.connectionId}`, scheduleBacklog(deps, one, clock.now())] as const,
+      connection =>
+        [`backlog of ${connection.connectionId}`, scheduleBacklog(deps, connection, clock.now())] as const,
     );
   };
   // A connection created while the source was resumed was not among those. Its creation has scheduled its backlog too,

@@ -3,7 +3,7 @@ import { createSandbox, type Job } from '@stak/sandbox';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { HookRequest } from '../filters/request-view.ts';
 import type { Connection } from '../main-table.ts';
-import { createRules, type Wanted } from './rules.ts';
+import { createRules, type RulesOptions } from './rules.ts';
 import { transformSchema } from './schema.ts';
 
 const sandbox = createSandbox({ clock: systemClock });
@@ -28,7 +28,7 @@ const request = (value: unknown): HookRequest => ({
   query: '',
   body: Buffer.from(JSON.stringify(value)),
 });
-const run = async (one: Connection, sent: HookRequest, wanted: Wanted = { filter: true }) => {
+const run = async (one: Connection, sent: HookRequest, wanted: RulesOptions = { filter: true }) => {
   jobs = [];
   const before = process.cpuUsage();
   const outcome = rules.run(one, sent, wanted);

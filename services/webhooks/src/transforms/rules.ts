@@ -18,7 +18,7 @@ import {
   toFailure,
 } from './transform.ts';
 
-export type Wanted = { filter: boolean; trace?: boolean };
+export type RulesOptions = { filter: boolean; trace?: boolean };
 
 // Without `transformed`, the filters did not match.
 type RulesOutcome = { ok: true; filter: FilterOutcome; transformed?: TransformOutcome } | TransformFailure;
@@ -28,7 +28,7 @@ export type RuleSet = Pick<Connection, 'filters' | 'transform' | 'userId'>;
 
 export type Rules = {
   // Applies the filters and the transform of a connection to a request. Rejects if the stored rules cannot be read.
-  run(connection: RuleSet, request: HookRequest, wanted: Wanted): Promise<RulesOutcome>;
+  run(connection: RuleSet, request: HookRequest, wanted: RulesOptions): Promise<RulesOutcome>;
 };
 
 // `unchanged` passes every request on as it is: most connections have no rules. `light` rules are compiled for this thread. Rules that may be costly are compiled in the sandbox only.
@@ -59,7 +59,7 @@ export function createRules(sandbox: Pick<Sandbox, 'run'>): Rules {
   async function runInSandbox(
     { filters, transform, userId }: RuleSet,
     { method, headers, query, body }: HookRequest,
-    { wanted, isScript }: { wanted: Wanted; isScript: boolean },
+    { wanted, isScript }: { wanted: RulesOptions; isScript: boolean },
   ): Promise<RulesOutcome> {
     const input: RulesInput = {
       filters: wanted.filter ? filters : '',
@@ -120,7 +120,7 @@ const isLightFor = ({ readsBody }: Light, { body }: HookRequest): boolean =>
 function runLight(
   { filter, transform }: Light,
   view: RequestView,
-  { filter: isFiltered, trace = false }: Wanted,
+  { filter: isFiltered, trace = false }: RulesOptions,
 ): RulesOutcome | undefined {
   const budget = createBudget(limits.lightUnits);
   try {

@@ -35,7 +35,10 @@ const mappingSchema = z.union([
       .optional()
       .describe('Used if there is no such value. Without a default, the field is left out'),
   }),
-  z.strictObject({ to: target, value: scalar }),
+  z.strictObject({
+    to: target,
+    value: scalar.describe('The value of the field.'),
+  }),
   z.strictObject({
     to: target,
     template: checked(readTemplate).describe('Text with {{$.path}} in place of values'),
@@ -86,22 +89,24 @@ const fieldsSchema = z.preprocess(
     }),
 );
 
-export const transformSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('passthrough') }),
-  z.strictObject({
-    type: z.literal('field_map'),
-    fields: fieldsSchema,
-    keep: z.boolean().optional().describe('Start from the received body instead of an empty object'),
-  }),
-  z.strictObject({
-    type: z.literal('javascript'),
-    code: z
-      .string()
-      .min(1)
-      .max(limits.codeChars)
-      .describe('Defines transform(event), which returns { body, headers? }, or null to drop the event'),
-  }),
-]);
+export const transformSchema = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('passthrough').describe('The request is sent as it was received.') }),
+    z.strictObject({
+      type: z.literal('field_map').describe('The body is made of fields of the received one.'),
+      fields: fieldsSchema.describe('The fields of the new body.'),
+      keep: z.boolean().optional().describe('Start from the received body instead of an empty object'),
+    }),
+    z.strictObject({
+      type: z.literal('javascript').describe('The request is changed by a function of yours.'),
+      code: z
+        .string()
+        .min(1)
+        .max(limits.codeChars)
+        .describe('Defines transform(event), which returns { body, headers? }, or null to drop the event'),
+    }),
+  ])
+  .describe('How the request is changed before it is sent.');
 nameSchemas({
   Passthrough: transformSchema.options[0],
   FieldMap: transformSchema.options[1],

@@ -27,7 +27,7 @@ const whatIfRoute = route({
   description:
     'Says, oldest events first, how many would be sent, filtered, dropped or fail by the present rules and by these, and which events differ, with the bodies of both. Stores and sends nothing. A page ends after a hundred events, two seconds or a megabyte of bodies: go on with `next_cursor` until there is none.',
   request: {
-    params: z.strictObject({ sourceId: idSchema }),
+    params: z.strictObject({ sourceId: idSchema.describe('The id of the source.') }),
     body: json(whatIfSchema),
   },
   responses: { 200: json(whatIfPageSchema) },

@@ -32,16 +32,21 @@ const outcomeSchema = z.strictObject({
     .optional()
     .describe('If the transform sets others'),
   reason: z.string().optional().describe('Why the transform failed'),
-  message: z.string().optional(),
+  message: z.string().optional().describe('Why the transform failed, in a sentence.'),
 });
 export type OutcomeView = z.infer<typeof outcomeSchema>;
 
-const outcomeCounts = z.strictObject({ sent: count, filtered: count, dropped: count, failed: count });
+const outcomeCounts = z.strictObject({
+  sent: count.describe('How many events are sent.'),
+  filtered: count.describe('How many no filter lets through.'),
+  dropped: count.describe('How many the transform drops.'),
+  failed: count.describe('How many the transform fails on.'),
+});
 
 const differenceSchema = z.strictObject({
-  eventId: z.string(),
-  receivedAt: count,
-  eventType: z.string().optional(),
+  eventId: z.string().describe('The id of the event.'),
+  receivedAt: count.describe('When it was received, in milliseconds since 1970.'),
+  eventType: z.string().optional().describe('What the sender calls the event, such as `invoice.paid`.'),
   before: outcomeSchema,
   after: outcomeSchema,
 });

@@ -5,7 +5,7 @@ export type Share = { label: string; count: number; color: string };
 
 // The parts of a whole, one line each, without the chart library.
 export function Shares({ shares }: { shares: readonly Share[] }) {
-  const most = Math.max(1, ...shares.map(one => one.count));
+  const most = Math.max(1, ...shares.map(share => share.count));
   return (
     <Stack gap="sm">
       {shares.map(({ label, count, color }) => (

@@ -2,11 +2,17 @@ import { Alert, Button, PasswordInput, TextInput } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { Confirm } from './confirm.tsx';
 
-type Known = { issuer: string; clientId: string; domains: readonly string[] };
+type ProviderSettings = { issuer: string; clientId: string; domains: readonly string[] };
 type Complaints = Partial<Record<'issuer' | 'clientId' | 'clientSecret' | 'domains', string | undefined>>;
 
 /** The fields of an OpenID Connect provider, of which there may be one already. */
-export function ProviderFields({ known, complaints }: { known: Known | undefined; complaints: Complaints }) {
+export function ProviderFields({
+  known,
+  complaints,
+}: {
+  known: ProviderSettings | undefined;
+  complaints: Complaints;
+}) {
   return (
     <>
       <TextInput

@@ -2,7 +2,7 @@ import { Button, Group, Menu } from '@mantine/core';
 import { IconBookmark, IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { useMay } from '../../queries/permissions.ts';
-import { type Kept, type SavedKind, useSaved } from '../../queries/saved.ts';
+import { type SavedKind, type SavedText, useSaved } from '../../queries/saved.ts';
 import { Prompt } from './prompt.tsx';
 
 type Props = {
@@ -22,7 +22,7 @@ export function SavedMenu({ kind, what, label, saveLabel, text, onPick, children
   const maySave = may('accounts.save');
   const mayRemove = may('accounts.removeSaved');
   const [isNaming, setIsNaming] = useState(false);
-  const item = (one: Kept, remove?: (one: Kept) => void) => (
+  const item = (one: SavedText, remove?: (one: SavedText) => void) => (
     <Group key={one.name} gap={4} wrap="nowrap">
       <Menu.Item onClick={() => onPick(one.text)}>{one.name}</Menu.Item>
       {remove && (

@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { TabList } from '../../components/display/tab-list.tsx';
 import { Together } from '../../components/display/together.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
+import { useMe } from '../../queries/organisation.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
 import { type AccountTab, accountTabs } from './address.ts';
@@ -10,7 +11,7 @@ import { ApiKeys } from './api-keys.tsx';
 import { AuditTrail } from './audit.tsx';
 import { Billing } from './billing.tsx';
 import { Members } from './members.tsx';
-import { Profile, Unverified, useMe } from './profile.tsx';
+import { Profile, Unverified } from './profile.tsx';
 import { Security } from './security.tsx';
 import { Sessions } from './sessions.tsx';
 

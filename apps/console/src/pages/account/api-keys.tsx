@@ -1,6 +1,5 @@
 import { Button, Card, Group, Select, Stack, TextInput } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
 import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
@@ -10,6 +9,7 @@ import { Confirm } from '../../components/fields/confirm.tsx';
 import { OneTimeSecret } from '../../components/fields/one-time-secret.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
+import { useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { choicesOf, withCapital } from '../../text/capital.ts';
@@ -33,10 +33,7 @@ const keysKey = ['keys'];
 
 export function ApiKeys() {
   const [shown, setShown] = useState<string>();
-  const keys = useQuery({
-    queryKey: keysKey,
-    queryFn: async () => (await client.accounts.listKeys()).data.data,
-  });
+  const keys = useRows(keysKey, () => client.accounts.listKeys());
   return (
     <Stack>
       <Permitted to="accounts.createKey">

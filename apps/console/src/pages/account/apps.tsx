@@ -1,22 +1,22 @@
-import { Button, Card, Group, Radio, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Button, Group, Radio, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
+import { Section } from '../../components/display/section.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
 import { useAction, useSubmit } from '../../queries/actions.ts';
+import { useAnswer, useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
-import { useMembers } from '../../queries/organisation.ts';
+import { useMe, useMembers } from '../../queries/organisation.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
-import { useMe } from './profile.tsx';
 import { Frame } from './recovery.tsx';
 
 const route = getRouteApi('/links/authorize');
 
 type Scope = 'read' | 'write';
-type Asked = {
+type RequestedAccess = {
   name: string;
   redirectHost: string;
   scope: Scope;
@@ -42,15 +42,15 @@ export function AuthorizePage() {
 }
 
 function AppRequest({ request }: { request: string }) {
-  const asked = useQuery({
-    queryKey: ['app request', request],
-    queryFn: async () => (await client.accounts.readAppRequest({ body: { request } })).data,
-    retry: false,
-  });
+  const asked = useAnswer(
+    ['app request', request],
+    () => client.accounts.readAppRequest({ body: { request } }),
+    { retry: false },
+  );
   return <Loaded query={asked}>{one => <Decision request={request} asked={one} />}</Loaded>;
 }
 
-function Decision({ request, asked }: { request: string; asked: Asked }) {
+function Decision({ request, asked }: { request: string; asked: RequestedAccess }) {
   const { name, redirectHost, mostScope, accountId, organisation } = asked;
   const me = useMe();
   const [scope, setScope] = useState<Scope>(mostScope);
@@ -128,10 +128,7 @@ function Decision({ request, asked }: { request: string; asked: Asked }) {
 /** The apps that have access, each with a way to revoke it. */
 export function ConnectedApps() {
   const { data: members = [] } = useMembers();
-  const apps = useQuery({
-    queryKey: ['apps'],
-    queryFn: async () => (await client.accounts.listApps({ limit: 100 })).data.data,
-  });
+  const apps = useRows(['apps'], () => client.accounts.listApps({ limit: 100 }));
   const end = useAction(
     ({ userId, sessionId }: { userId: string; sessionId: string }) =>
       client.accounts.endApp({ userId, sessionId }),
@@ -142,55 +139,50 @@ export function ConnectedApps() {
     return member?.name ?? member?.email ?? userId;
   };
   return (
-    <Card withBorder component="section" aria-label="Connected apps">
-      <Stack>
-        <Title order={3} size="h4">
-          Connected apps
-        </Title>
-        <Text size="sm">Assistants that were given access by MCP, without an API key.</Text>
-        <Loaded query={apps}>
-          {rows => (
-            <DataTable
-              label="Connected apps"
-              rows={rows}
-              keyOf={row => row.sessionId}
-              empty="No app is connected."
-              columns={[
-                { label: 'App', show: row => row.name },
-                { label: 'Answered at', show: row => row.redirectHost },
-                { label: 'May', show: row => scopeTexts[row.scope] },
-                { label: 'Connected by', show: row => nameOf(row.userId) },
-                { label: 'Connected', show: row => formatTime(row.createdAt) },
-                { label: 'Last used', show: row => formatAgo(row.lastUsedAt) },
-                {
-                  label: '',
-                  show: row => (
-                    <Group justify="end">
-                      <Confirm
-                        title={`Disconnect ${row.name}?`}
-                        text="It loses access immediately. To connect again, it has to ask again."
-                        button="Disconnect"
-                        onConfirm={() => end.mutate(row)}
-                      >
-                        {ask => (
-                          <Button
-                            size="compact-sm"
-                            variant="default"
-                            aria-label={`Disconnect ${row.name}`}
-                            onClick={ask}
-                          >
-                            Disconnect
-                          </Button>
-                        )}
-                      </Confirm>
-                    </Group>
-                  ),
-                },
-              ]}
-            />
-          )}
-        </Loaded>
-      </Stack>
-    </Card>
+    <Section title="Connected apps">
+      <Text size="sm">Assistants that were given access by MCP, without an API key.</Text>
+      <Loaded query={apps}>
+        {rows => (
+          <DataTable
+            label="Connected apps"
+            rows={rows}
+            keyOf={row => row.sessionId}
+            empty="No app is connected."
+            columns={[
+              { label: 'App', show: row => row.name },
+              { label: 'Answered at', show: row => row.redirectHost },
+              { label: 'May', show: row => scopeTexts[row.scope] },
+              { label: 'Connected by', show: row => nameOf(row.userId) },
+              { label: 'Connected', show: row => formatTime(row.createdAt) },
+              { label: 'Last used', show: row => formatAgo(row.lastUsedAt) },
+              {
+                label: '',
+                show: row => (
+                  <Group justify="end">
+                    <Confirm
+                      title={`Disconnect ${row.name}?`}
+                      text="It loses access immediately. To connect again, it has to ask again."
+                      button="Disconnect"
+                      onConfirm={() => end.mutate(row)}
+                    >
+                      {ask => (
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          aria-label={`Disconnect ${row.name}`}
+                          onClick={ask}
+                        >
+                          Disconnect
+                        </Button>
+                      )}
+                    </Confirm>
+                  </Group>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
   );
 }

@@ -63,7 +63,7 @@ export function AuditTrail() {
   const { data: members = [] } = useMembers();
   const download = useAuditDownload();
   const personOf = (userId: string | undefined): string | undefined =>
-    members.find(one => one.userId === userId)?.email ?? userId;
+    members.find(member => member.userId === userId)?.email ?? userId;
   const names = useWebhookNames(trail.data ?? []);
   const words = (row: Entry): string => `${personOf(row.by) ?? viaText(row.via)} ${actionText(row.action)}`;
   const isShown = (row: Entry): boolean =>
@@ -74,7 +74,7 @@ export function AuditTrail() {
   // Includes people who have left, if the loaded entries name them.
   const people = [
     ...new Set([
-      ...members.map(one => one.userId),
+      ...members.map(member => member.userId),
       ...(trail.data?.flatMap(row => row.by ?? []) ?? []),
       ...(by ? [by] : []),
     ]),
@@ -166,10 +166,12 @@ function useWebhookNames(rows: readonly Entry[]): ReadonlyMap<string, string> {
     ...sourcesQuery,
     enabled: may('webhooks.listSources') && (hasConnections || concerns(/^\/v1\/sources\//)),
   });
-  const { data: connections } = useConnectionsOf(hasConnections ? sources.map(one => one.sourceId) : []);
+  const { data: connections } = useConnectionsOf(
+    hasConnections ? sources.map(source => source.sourceId) : [],
+  );
   return new Map([
-    ...sources.map(one => [one.sourceId, one.name] as const),
-    ...connections.map(one => [one.connectionId, one.name] as const),
+    ...sources.map(source => [source.sourceId, source.name] as const),
+    ...connections.map(connection => [connection.connectionId, connection.name] as const),
   ]);
 }
 

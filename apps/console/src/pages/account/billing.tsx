@@ -1,9 +1,11 @@
-import { Alert, Badge, Button, Card, Group, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Alert, Badge, Button, Card, Group, Progress, SimpleGrid, Stack, Text } from '@mantine/core';
 import { StakError } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { Heading, Section } from '../../components/display/section.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { useAction } from '../../queries/actions.ts';
+import { useAnswer, useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { withCapital } from '../../text/capital.ts';
@@ -17,8 +19,7 @@ type Plan = Awaited<ReturnType<typeof client.accounts.listPlans>>['data']['data'
 type Billed = Awaited<ReturnType<typeof client.accounts.readBilling>>['data'];
 type Usage = Awaited<ReturnType<typeof client.accounts.getUsage>>['data'];
 
-const useUsage = () =>
-  useQuery({ queryKey: ['usage'], queryFn: async () => (await client.accounts.getUsage()).data });
+const useUsage = () => useAnswer(['usage'], () => client.accounts.getUsage());
 
 // Null if nothing is sold, because the server has no Stripe key.
 const useBilling = () =>
@@ -38,10 +39,7 @@ export function Billing() {
   const { checkout } = route.useSearch();
   const usage = useUsage();
   const billing = useBilling();
-  const plans = useQuery({
-    queryKey: ['plans'],
-    queryFn: async () => (await client.accounts.listPlans()).data.data,
-  });
+  const plans = useRows(['plans'], () => client.accounts.listPlans());
   const may = useMay();
   return (
     <Stack>
@@ -76,36 +74,31 @@ const inWords = { dateStyle: 'medium' } as const;
 
 function UsageCard({ usageThisMonth, usagePeriodStart, eventsPerMonth, tenants, storage }: Usage) {
   return (
-    <Card withBorder component="section" aria-label="Usage">
-      <Stack>
-        <Title order={3} size="h4">
-          Usage
-        </Title>
+    <Section title="Usage">
+      <Bar
+        label={`Events since ${formatDay(usagePeriodStart.slice(0, 10), inWords)}`}
+        used={usageThisMonth}
+        limit={eventsPerMonth}
+        format={formatNumber}
+        atLimit="sources answer 402 to further events until the next month; what was accepted is delivered."
+      />
+      {tenants.used !== null && (
         <Bar
-          label={`Events since ${formatDay(usagePeriodStart.slice(0, 10), inWords)}`}
-          used={usageThisMonth}
-          limit={eventsPerMonth}
+          label="Tenants"
+          used={tenants.used}
+          limit={tenants.limit}
           format={formatNumber}
-          atLimit="sources answer 402 to further events until the next month; what was accepted is delivered."
+          atLimit="no further tenants can be created; existing ones keep working."
         />
-        {tenants.used !== null && (
-          <Bar
-            label="Tenants"
-            used={tenants.used}
-            limit={tenants.limit}
-            format={formatNumber}
-            atLimit="no further tenants can be created; existing ones keep working."
-          />
-        )}
-        <Bar
-          label={storage.isComplete ? 'Storage' : 'Storage, still counting'}
-          used={storage.usedBytes}
-          limit={storage.limitBytes}
-          format={formatBytes}
-          atLimit="requests that would store more answer 402; reading and deleting still work."
-        />
-      </Stack>
-    </Card>
+      )}
+      <Bar
+        label={storage.isComplete ? 'Storage' : 'Storage, still counting'}
+        used={storage.usedBytes}
+        limit={storage.limitBytes}
+        format={formatBytes}
+        atLimit="requests that would store more answer 402; reading and deleting still work."
+      />
+    </Section>
   );
 }
 
@@ -157,9 +150,7 @@ function PlanCard({ plan, billed, mayChange }: { plan: string; billed: Billed | 
     <Card withBorder component="section" aria-label="Plan">
       <Stack>
         <Group justify="space-between">
-          <Title order={3} size="h4">
-            Plan
-          </Title>
+          <Heading>Plan</Heading>
           <Badge size="lg">{planName(plan)}</Badge>
         </Group>
         {warning !== undefined && <Alert color={status === 'past_due' ? 'red' : undefined}>{warning}</Alert>}
@@ -203,9 +194,7 @@ function Offers({ plans, billed, mayBuy }: { plans: readonly Plan[]; billed: Bil
       {sold.map(({ name, ...plan }) => (
         <Card key={name} withBorder component="section" aria-label={`Plan ${name}`}>
           <Stack gap="xs">
-            <Title order={3} size="h4">
-              {planName(name)}
-            </Title>
+            <Heading>{planName(name)}</Heading>
             <Text size="sm">{allowed(plan.eventsPerMonth, 'event')} a month</Text>
             <Text size="sm">{allowed(plan.eventsPerMinute, 'event')} a minute</Text>
             <Text size="sm">Kept for {counted(Math.round(plan.retentionSeconds / 86_400), 'day')}</Text>

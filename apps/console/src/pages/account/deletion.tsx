@@ -1,9 +1,11 @@
-import { Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Card, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { session } from '../../queries/api.ts';
 import { useOrganisation } from '../../queries/organisation.ts';
@@ -32,9 +34,7 @@ export function DeleteAccount({ email, hasPassword }: { email: string; hasPasswo
     <Card withBorder component="section" aria-label="Delete the account">
       <form onSubmit={submit}>
         <Stack>
-          <Title order={3} size="h4">
-            Delete the account
-          </Title>
+          <Heading>Delete the account</Heading>
           <Text size="sm">
             You are signed out everywhere, your keys stop working, and everything that is yours alone is
             deleted: this cannot be undone. Organisations that others own continue without you. Download what
@@ -60,11 +60,9 @@ export function DeleteAccount({ email, hasPassword }: { email: string; hasPasswo
             error={isOtherAddress && 'This is not the address of this account.'}
           />
           {hasPassword && <OwnPassword error={remove.error} />}
-          <Group justify="end">
-            <Button type="submit" variant="light" color="red" loading={remove.isPending}>
-              Delete the account
-            </Button>
-          </Group>
+          <SubmitRow variant="light" color="red" isBusy={remove.isPending}>
+            Delete the account
+          </SubmitRow>
         </Stack>
       </form>
       {dialog}

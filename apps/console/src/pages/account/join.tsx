@@ -1,23 +1,22 @@
 import { Button, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';
 import { useAction, useSubmit } from '../../queries/actions.ts';
+import { useAnswer } from '../../queries/answers.ts';
 import { client, session } from '../../queries/api.ts';
 import { signInFor } from '../../queries/destination.ts';
-import { useMe } from './profile.tsx';
+import { useMe } from '../../queries/organisation.ts';
 import { Frame, withToken } from './recovery.tsx';
 
 // The page of an invitation link. Needs a click, because programs that scan e-mails open links too.
 export const JoinPage: () => ReactNode = withToken(Join);
 function Join({ token }: { token: string }) {
-  const invitation = useQuery({
-    queryKey: ['invitation', token],
-    queryFn: async () => (await client.accounts.readInvitation({ body: { token } })).data,
-  });
+  const invitation = useAnswer(['invitation', token], () =>
+    client.accounts.readInvitation({ body: { token } }),
+  );
   return (
     <Frame title="Join an organisation">
       <Loaded query={invitation}>

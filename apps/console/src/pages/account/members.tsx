@@ -1,9 +1,10 @@
-import { Badge, Button, Card, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Badge, Button, Card, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
 import { More } from '../../components/display/pages.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
@@ -11,14 +12,14 @@ import { Permitted } from '../../components/feedback/permitted.tsx';
 import { ActionMenu } from '../../components/fields/action-menu.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
+import { useRows } from '../../queries/answers.ts';
 import { client, session } from '../../queries/api.ts';
-import { useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
+import { useMe, useMembers, useOrganisation, useOrganisations } from '../../queries/organisation.ts';
 import { permissionsKey, useMay } from '../../queries/permissions.ts';
 import { choicesOf, withCapital } from '../../text/capital.ts';
 import { counted, formatNumber, formatTime } from '../../text/format.ts';
 import { OrganisationProvider } from './organisation-provider.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
-import { useMe } from './profile.tsx';
 import { useStepUp } from './step-up.tsx';
 
 type Organisation = NonNullable<ReturnType<typeof useOrganisation>['data']>;
@@ -77,9 +78,7 @@ export function Members() {
 function Seats({ name, members, seats }: Organisation) {
   return (
     <Group justify="space-between">
-      <Title order={3} size="h4" className="stak-break">
-        {name}
-      </Title>
+      <Heading className="stak-break">{name}</Heading>
       <Text size="sm" c="dimmed">
         {seats === null
           ? counted(members, 'member')
@@ -144,9 +143,7 @@ function Rename({ name }: { name: string }) {
   const submit = submitHandler(text => rename.mutate(text('name')));
   return (
     <Card withBorder component="form" onSubmit={submit} aria-label="Rename the organisation">
-      <Title order={3} size="h4" mb="sm">
-        Organisation
-      </Title>
+      <Heading mb="sm">Organisation</Heading>
       <Group align="start">
         <TextInput
           name="name"
@@ -181,7 +178,7 @@ function MemberList({ accountId, manages }: Organisation) {
     (userId: string) => client.accounts.removeMember({ userId }),
     'They are removed, and their sessions have ended.',
   );
-  const other = organisations.find(one => one.accountId !== accountId)?.accountId;
+  const other = organisations.find(organisation => organisation.accountId !== accountId)?.accountId;
   const leave = useAction(() => session.leave(accountId, other));
   // If not all members are loaded, the server decides who may leave.
   const isLastOwner = !members.hasNextPage && members.data?.filter(one => one.role === 'owner').length === 1;
@@ -316,10 +313,7 @@ function Transfer({ to, name, onClose }: TransferProps) {
 }
 
 function Pending() {
-  const invitations = useQuery({
-    queryKey: ['invitations'],
-    queryFn: async () => (await client.accounts.listInvitations()).data.data,
-  });
+  const invitations = useRows(['invitations'], () => client.accounts.listInvitations());
   const resend = useChange(
     (invitationId: string) => client.accounts.resendInvitation({ invitationId }),
     'Another e-mail is on its way. The earlier link no longer works.',
@@ -330,9 +324,7 @@ function Pending() {
   );
   return (
     <Card withBorder component="section" aria-label="Pending invitations">
-      <Title order={3} size="h4" mb="sm">
-        Pending invitations
-      </Title>
+      <Heading mb="sm">Pending invitations</Heading>
       <Loaded query={invitations}>
         {rows => (
           <DataTable

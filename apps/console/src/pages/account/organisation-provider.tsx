@@ -1,7 +1,8 @@
-import { Button, Card, Code, Group, Select, Stack, Text, Title } from '@mantine/core';
+import { Card, Code, Group, Select, Stack, Text } from '@mantine/core';
 import { StakError } from '@stak/client';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
@@ -12,6 +13,7 @@ import {
   readProviderFields,
 } from '../../components/fields/provider-fields.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client, messageOf } from '../../queries/api.ts';
 import { useFilling } from '../../queries/save-over.ts';
@@ -39,9 +41,7 @@ export function OrganisationProvider() {
   return (
     <Card withBorder component="section" aria-label="Single sign-on">
       <Stack maw={720}>
-        <Title order={3} size="h4">
-          Single sign-on
-        </Title>
+        <Heading>Single sign-on</Heading>
         <Text size="sm">
           Members sign in through your OpenID Connect provider. People who already have an account link it
           themselves; an e-mail address alone never opens an account.
@@ -120,11 +120,7 @@ function ProviderForm({ settings, onSaved }: FormProps) {
           allowDeselect={false}
           onChange={value => setDefaultRole((value ?? 'member') as Role)}
         />
-        <Group justify="end">
-          <Button type="submit" loading={save.isPending}>
-            Save
-          </Button>
-        </Group>
+        <SubmitRow isBusy={save.isPending}>Save</SubmitRow>
       </Stack>
       {dialog}
     </form>

@@ -1,11 +1,14 @@
-import { Alert, Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Section } from '../../components/display/section.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useAction, useSubmit } from '../../queries/actions.ts';
+import { useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { canUsePasskeys, createPasskey, nameOfThisMachine } from '../../queries/passkey.ts';
 import { formatAgo } from '../../text/format.ts';
@@ -16,44 +19,36 @@ type Props = { hasPassword: boolean; onCodes: (codes: readonly string[]) => void
 
 export function Passkeys({ hasPassword, onCodes }: Props) {
   const queries = useQueryClient();
-  const passkeys = useQuery({
-    queryKey: ['passkeys'],
-    queryFn: async () => (await client.accounts.listPasskeys()).data.data,
-  });
+  const passkeys = useRows(['passkeys'], () => client.accounts.listPasskeys());
   const refresh = async () => {
     await queries.invalidateQueries({ queryKey: ['passkeys'] });
     await queries.invalidateQueries({ queryKey: ['me'] });
   };
   return (
-    <Card withBorder component="section" aria-label="Passkeys">
-      <Stack>
-        <Title order={3} size="h4">
-          Passkeys
-        </Title>
-        <Text size="sm">
-          Sign in with your phone, this device or a security key, without a password. Once you have one, a
-          password alone no longer opens your account.
-        </Text>
-        <Loaded query={passkeys}>
-          {rows =>
-            rows.map(row => (
-              <PasskeyRow key={row.passkeyId} row={row} hasPassword={hasPassword} onChange={refresh} />
-            ))
-          }
-        </Loaded>
-        {canUsePasskeys() ? (
-          <AddPasskey
-            hasPassword={hasPassword}
-            onAdded={codes => {
-              if (codes) onCodes(codes);
-              void refresh();
-            }}
-          />
-        ) : (
-          <Unavailable />
-        )}
-      </Stack>
-    </Card>
+    <Section title="Passkeys">
+      <Text size="sm">
+        Sign in with your phone, this device or a security key, without a password. Once you have one, a
+        password alone no longer opens your account.
+      </Text>
+      <Loaded query={passkeys}>
+        {rows =>
+          rows.map(row => (
+            <PasskeyRow key={row.passkeyId} row={row} hasPassword={hasPassword} onChange={refresh} />
+          ))
+        }
+      </Loaded>
+      {canUsePasskeys() ? (
+        <AddPasskey
+          hasPassword={hasPassword}
+          onAdded={codes => {
+            if (codes) onCodes(codes);
+            void refresh();
+          }}
+        />
+      ) : (
+        <Unavailable />
+      )}
+    </Section>
   );
 }
 
@@ -109,11 +104,7 @@ function AddPasskey({
             error={wrongName}
           />
           {hasPassword && <OwnPassword error={add.error} />}
-          <Group justify="end">
-            <Button type="submit" loading={add.isPending}>
-              Add a passkey
-            </Button>
-          </Group>
+          <SubmitRow isBusy={add.isPending}>Add a passkey</SubmitRow>
         </Stack>
       </form>
       {dialog}

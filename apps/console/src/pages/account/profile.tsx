@@ -9,26 +9,25 @@ import {
   Switch,
   Text,
   TextInput,
-  Title,
 } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Heading, Section } from '../../components/display/section.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
+import { useMe } from '../../queries/organisation.ts';
 import { DeleteAccount } from './deletion.tsx';
 import { Download } from './download.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { passwordHint } from './recovery.tsx';
 import { useStepUp } from './step-up.tsx';
-
-export const useMe = () =>
-  useQuery({ queryKey: ['me'], queryFn: async () => (await client.accounts.getMe()).data });
 
 // An account whose e-mail address is not verified.
 export function Unverified() {
@@ -85,16 +84,12 @@ function FormCard({ title, button, isBusy, error, onSubmit, children }: FormProp
     <Card withBorder component="section" aria-label={title}>
       <form onSubmit={submitHandler(onSubmit)}>
         <Stack>
-          <Title order={3} size="h4">
-            {title}
-          </Title>
+          <Heading>{title}</Heading>
           {Boolean(error) && <Failure error={error} />}
           {children}
-          <Group justify="end">
-            <Button type="submit" variant="default" loading={isBusy}>
-              {button}
-            </Button>
-          </Group>
+          <SubmitRow variant="default" isBusy={isBusy}>
+            {button}
+          </SubmitRow>
         </Stack>
       </form>
     </Card>
@@ -211,23 +206,18 @@ function MailSwitches({ mails }: { mails: Mails }) {
     onSuccess: ({ data }) => queries.setQueryData(['me'], data),
   });
   return (
-    <Card withBorder component="section" aria-label="E-mail notifications">
-      <Stack>
-        <Title order={3} size="h4">
-          E-mail notifications
-        </Title>
-        <Text size="sm">You always get e-mails about your sign-in and about failed payments.</Text>
-        {topics.map(({ topic, label, description }) => (
-          <Switch
-            key={topic}
-            label={label}
-            description={description}
-            checked={change.isPending ? (change.variables[topic] ?? mails[topic]) : mails[topic]}
-            disabled={change.isPending}
-            onChange={event => change.mutate({ [topic]: event.currentTarget.checked })}
-          />
-        ))}
-      </Stack>
-    </Card>
+    <Section title="E-mail notifications">
+      <Text size="sm">You always get e-mails about your sign-in and about failed payments.</Text>
+      {topics.map(({ topic, label, description }) => (
+        <Switch
+          key={topic}
+          label={label}
+          description={description}
+          checked={change.isPending ? (change.variables[topic] ?? mails[topic]) : mails[topic]}
+          disabled={change.isPending}
+          onChange={event => change.mutate({ [topic]: event.currentTarget.checked })}
+        />
+      ))}
+    </Section>
   );
 }

@@ -1,7 +1,7 @@
 import { Button, Divider } from '@mantine/core';
 import { IconBrandGithub, IconBrandGoogle } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { Failure } from '../../components/feedback/failure.tsx';
+import { useAnswer, useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { keepDestination } from '../../queries/destination.ts';
 
@@ -15,11 +15,7 @@ export type ProviderName = keyof typeof about;
 
 // The providers that this server is configured for.
 export const useProviders = () =>
-  useQuery({
-    queryKey: ['providers'],
-    queryFn: async () => (await client.accounts.listProviders()).data.data,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  useRows(['providers'], () => client.accounts.listProviders(), { staleTime: Number.POSITIVE_INFINITY });
 
 // The browser goes to the provider and returns signed in. The fragment of the address is kept here meanwhile.
 export function ProviderButtons({ to }: { to: string }) {
@@ -50,12 +46,11 @@ export function ProviderButtons({ to }: { to: string }) {
 
 /** The sign-in button of an organisation's own provider. Nothing without an id. */
 export const useOrganisationSignIn = (accountId = '') =>
-  useQuery({
-    queryKey: ['organisation-sign-in', accountId],
-    queryFn: async () => (await client.accounts.readOrganisationSignIn({ accountId })).data,
-    enabled: accountId !== '',
-    retry: false,
-  });
+  useAnswer(
+    ['organisation-sign-in', accountId],
+    () => client.accounts.readOrganisationSignIn({ accountId }),
+    { enabled: accountId !== '', retry: false },
+  );
 
 // The sign-in link of an organisation carries its id, which leads to its own provider.
 export function OrganisationButton({ accountId, to }: { accountId: string; to: string }) {

@@ -1,13 +1,13 @@
-import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Button, Card, Group, Stack, Text } from '@mantine/core';
+import { Heading, Section } from '../../components/display/section.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useAction, useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
-import { useOrganisation } from '../../queries/organisation.ts';
+import { useMe, useOrganisation } from '../../queries/organisation.ts';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
-import { useMe } from './profile.tsx';
 import { about, type ProviderName, useOrganisationSignIn, useProviders } from './provider-buttons.tsx';
 import { useStepUp } from './step-up.tsx';
 
@@ -33,9 +33,7 @@ export function LinkOrganisation({ hasPassword }: { hasPassword: boolean }) {
     <Card withBorder component="section" aria-label="Single sign-on">
       <form onSubmit={submit} aria-label={`Link ${name}`}>
         <Stack>
-          <Title order={3} size="h4">
-            Single sign-on of {name}
-          </Title>
+          <Heading>Single sign-on of {name}</Heading>
           <Text size="sm">Link it once, then sign in to this organisation through its provider.</Text>
           {link.error !== null && !isWrong && <Failure error={link.error} />}
           {hasPassword && <OwnPassword error={link.error} />}
@@ -68,25 +66,20 @@ export function LinkedProviders() {
   const me = useMe();
   if (names.length === 0) return null;
   return (
-    <Card withBorder component="section" aria-label="Other ways to sign in">
-      <Stack>
-        <Title order={3} size="h4">
-          Other ways to sign in
-        </Title>
-        <Loaded query={me}>
-          {user =>
-            names.map(name => (
-              <Linked
-                key={name}
-                name={name}
-                isLinked={user[about[name].idOf] !== undefined}
-                hasPassword={user.hasPassword}
-              />
-            ))
-          }
-        </Loaded>
-      </Stack>
-    </Card>
+    <Section title="Other ways to sign in">
+      <Loaded query={me}>
+        {user =>
+          names.map(name => (
+            <Linked
+              key={name}
+              name={name}
+              isLinked={user[about[name].idOf] !== undefined}
+              hasPassword={user.hasPassword}
+            />
+          ))
+        }
+      </Loaded>
+    </Section>
   );
 }
 

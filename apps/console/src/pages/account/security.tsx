@@ -10,24 +10,25 @@ import {
   Stack,
   Text,
   TextInput,
-  Title,
 } from '@mantine/core';
 import { StakError } from '@stak/client';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { QrCode } from '../../components/display/qr-code.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
 import { CopyLine } from '../../components/fields/copy.tsx';
 import { saveFile } from '../../components/fields/saved-file.ts';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
+import { useMe } from '../../queries/organisation.ts';
 import { ConnectedApps } from './apps.tsx';
 import { isWrongPassword, OwnPassword } from './own-password.tsx';
 import { Passkeys } from './passkeys.tsx';
-import { useMe } from './profile.tsx';
 import { LinkedProviders, LinkOrganisation } from './providers.tsx';
 import { useStepUp } from './step-up.tsx';
 
@@ -110,20 +111,14 @@ function Setup({ hasPassword, onCodes }: Props) {
   return (
     <Card withBorder component="section" aria-label="Authenticator app">
       <Stack>
-        <Title order={3} size="h4">
-          Authenticator app
-        </Title>
+        <Heading>Authenticator app</Heading>
         <Text size="sm">Once you have one, a password alone no longer opens your account.</Text>
         {begin.error !== null && !isWrong && <Failure error={begin.error} />}
         {begin.data === undefined ? (
           <form onSubmit={submitHandler(text => begin.mutate(text('password')))}>
             <Stack>
               {hasPassword && <OwnPassword error={begin.error} />}
-              <Group justify="end">
-                <Button type="submit" loading={begin.isPending}>
-                  Add an app
-                </Button>
-              </Group>
+              <SubmitRow isBusy={begin.isPending}>Add an app</SubmitRow>
             </Stack>
           </form>
         ) : (
@@ -147,11 +142,7 @@ function Setup({ hasPassword, onCodes }: Props) {
                 inputMode="numeric"
                 error={isWrongCode && 'This is not the code that the app shows now.'}
               />
-              <Group justify="end">
-                <Button type="submit" loading={confirm.isPending}>
-                  Confirm
-                </Button>
-              </Group>
+              <SubmitRow isBusy={confirm.isPending}>Confirm</SubmitRow>
             </Stack>
           </form>
         )}
@@ -174,17 +165,13 @@ function Installed({ hasPassword }: { hasPassword: boolean }) {
     <Card withBorder component="section" aria-label="Authenticator app">
       <form onSubmit={submitHandler(text => remove.mutate(text('password')))}>
         <Stack>
-          <Title order={3} size="h4">
-            Authenticator app
-          </Title>
+          <Heading>Authenticator app</Heading>
           <Text size="sm">Signing in with your password needs a code from your app.</Text>
           {remove.error !== null && !isWrong && <Failure error={remove.error} />}
           {hasPassword && <OwnPassword label="Your password, to remove the app" error={remove.error} />}
-          <Group justify="end">
-            <Button type="submit" color="red" loading={remove.isPending}>
-              Remove the app
-            </Button>
-          </Group>
+          <SubmitRow color="red" isBusy={remove.isPending}>
+            Remove the app
+          </SubmitRow>
         </Stack>
       </form>
       {dialog}
@@ -200,9 +187,7 @@ function RenewCodes({ onCodes }: { onCodes: Props['onCodes'] }) {
   return (
     <Card withBorder component="section" aria-label="New recovery codes">
       <Stack>
-        <Title order={3} size="h4">
-          Recovery codes
-        </Title>
+        <Heading>Recovery codes</Heading>
         <Text size="sm">Each works once, if you have lost your app or your passkey.</Text>
         {renew.error !== null && <Failure error={renew.error} />}
         <Group justify="end">

@@ -1,20 +1,17 @@
 import { Badge, Button, Card, Group, Stack } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { DataTable } from '../../components/display/data-table.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
 import { useAction } from '../../queries/actions.ts';
+import { useRows } from '../../queries/answers.ts';
 import { client, session } from '../../queries/api.ts';
 import { viaText } from '../../text/action-text.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 
 export function Sessions() {
   const navigate = useNavigate();
-  const sessions = useQuery({
-    queryKey: ['sessions'],
-    queryFn: async () => (await client.accounts.listSessions()).data.data,
-  });
+  const sessions = useRows(['sessions'], () => client.accounts.listSessions());
   const end = useAction((sessionId: string) => client.accounts.endSession({ sessionId }), {
     refreshes: [['sessions']],
   });

@@ -5,8 +5,8 @@ import { Failure } from '../../components/feedback/failure.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
 import { client, messageOf, session } from '../../queries/api.ts';
+import { useMe } from '../../queries/organisation.ts';
 import { canUsePasskeys } from '../../queries/passkey.ts';
-import { useMe } from './profile.tsx';
 
 type Waiting = { resolve: () => void; reject: () => void };
 

@@ -1,5 +1,6 @@
 import type { ApiTypes } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
+import { useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 
 export type ConversationPath = { tenant_id: string; conversation_id: string };
@@ -27,10 +28,7 @@ export const memoryKey = (tenant_id: string, user_id: string) => ['memory', tena
 export const usageKey = (tenant_id: string) => ['agent-usage', tenant_id] as const;
 
 export const useSkills = (tenant_id: string) =>
-  useQuery({
-    queryKey: skillsKey(tenant_id),
-    queryFn: async () => (await client.agents.listSkills({ tenant_id })).data.data,
-  });
+  useRows(skillsKey(tenant_id), () => client.agents.listSkills({ tenant_id }));
 
 // The registered skills, and which of them are enabled. A tenant has at most fifty.
 async function readOwnSkills(tenant_id: string): Promise<OwnSkill[]> {

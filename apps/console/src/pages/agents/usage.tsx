@@ -1,10 +1,11 @@
-import { Card, Group, SegmentedControl, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Card, Group, SegmentedControl, Select, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { DayRow } from '../../components/display/day-charts.tsx';
 import { DaySpan } from '../../components/display/day-span.tsx';
 import { LateBars } from '../../components/display/late-charts.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { Stat } from '../../components/display/stat.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { client } from '../../queries/api.ts';
@@ -55,7 +56,7 @@ function costNote({ cost_usd, reserved_usd, model_turns }: Omit<Day, 'date'>): s
   return cost_usd === 0 && model_turns > 0 ? 'the operator has set no prices' : "by the models' prices";
 }
 
-// Of all users of a tenant, or of one.
+// The usage of all users of a tenant, or of one.
 export function UsageTab({ tenant_id }: { tenant_id: string }) {
   const [days, setDays] = useState(7);
   const [measure, setMeasure] = useState<Measure>('messages');
@@ -111,9 +112,7 @@ export function UsageTab({ tenant_id }: { tenant_id: string }) {
             </SimpleGrid>
             <Card withBorder>
               <Group justify="space-between" mb="sm">
-                <Title order={3} size="h4">
-                  {title}
-                </Title>
+                <Heading>{title}</Heading>
                 <SegmentedControl
                   size="xs"
                   aria-label="Chart of"

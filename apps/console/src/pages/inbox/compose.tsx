@@ -1,6 +1,5 @@
 import {
   Autocomplete,
-  Button,
   Card,
   Group,
   SegmentedControl,
@@ -11,18 +10,19 @@ import {
   Text,
   Textarea,
   TextInput,
-  Title,
 } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { PermittedFields } from '../../components/feedback/permitted.tsx';
 import { ConfirmDialog, type Question } from '../../components/fields/confirm.tsx';
 import { SavedMenu } from '../../components/fields/saved-menu.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useUsers } from '../../queries/tenants.ts';
@@ -77,9 +77,7 @@ export function Compose({ inboxPath, inbox }: { inboxPath: InboxPath; inbox: Inb
     <Card withBorder component="section" aria-label="Compose">
       {/* Outside the form: the name of a template is asked for in a form of its own. */}
       <Group justify="space-between" mb="sm">
-        <Title order={3} size="h4">
-          Compose
-        </Title>
+        <Heading>Compose</Heading>
         <SavedMenu
           kind="messages"
           what="template"
@@ -184,15 +182,9 @@ export function Compose({ inboxPath, inbox }: { inboxPath: InboxPath; inbox: Inb
             </SimpleGrid>
             <MessagePreview draft={draft} inboxTitle={inbox.title || inbox.inbox_key} />
             {send.error && <Failure error={send.error} />}
-            <Group justify="end">
-              <Button
-                type="submit"
-                loading={send.isPending}
-                disabled={!isToEveryone && draft.uids.length === 0}
-              >
-                {draft.sendAt ? 'Schedule' : 'Send'}
-              </Button>
-            </Group>
+            <SubmitRow isBusy={send.isPending} disabled={!isToEveryone && draft.uids.length === 0}>
+              {draft.sendAt ? 'Schedule' : 'Send'}
+            </SubmitRow>
           </Stack>
         </PermittedFields>
       </form>

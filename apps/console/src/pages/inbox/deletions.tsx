@@ -1,10 +1,11 @@
-import { Alert, Button, Card, Loader, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Alert, Button, Card, Loader, Stack, Text } from '@mantine/core';
 import { DataTable } from '../../components/display/data-table.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
 import { useAction } from '../../queries/actions.ts';
+import { useAnswer, useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { counted, formatNumber, formatTime } from '../../text/format.ts';
 import { categoriesKey, type InboxPath, inboxesKey, publicCountsQuery, sendsKey } from './queries.ts';
@@ -13,9 +14,7 @@ const refreshMs = 2_000; // while something is being removed
 
 // The categories that have messages. Deleting one deletes its messages.
 export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
-  const categories = useQuery({
-    queryKey: categoriesKey(inboxPath),
-    queryFn: async () => (await client.inbox.listCategories(inboxPath)).data.data,
+  const categories = useRows(categoriesKey(inboxPath), () => client.inbox.listCategories(inboxPath), {
     refetchInterval: query => (query.state.data?.some(one => one.deleting) ? refreshMs : false),
   });
   const remove = useAction(
@@ -24,9 +23,7 @@ export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
   );
   return (
     <Card withBorder component="section" aria-label="Categories">
-      <Title order={3} size="h4" mb="sm">
-        Categories
-      </Title>
+      <Heading mb="sm">Categories</Heading>
       <Loaded query={categories}>
         {all => (
           <DataTable
@@ -78,11 +75,11 @@ export function Categories({ inboxPath }: { inboxPath: InboxPath }) {
 }
 
 function CategoryProgress({ inboxPath, category }: { inboxPath: InboxPath; category: string }) {
-  const erasure = useQuery({
-    queryKey: [...categoriesKey(inboxPath), category],
-    queryFn: async () => (await client.inbox.readCategoryErasure({ ...inboxPath, category })).data,
-    refetchInterval: refreshMs,
-  });
+  const erasure = useAnswer(
+    [...categoriesKey(inboxPath), category],
+    () => client.inbox.readCategoryErasure({ ...inboxPath, category }),
+    { refetchInterval: refreshMs },
+  );
   return (
     <Text size="sm" role="status">
       Deleting: {formatNumber(erasure.data?.erased ?? 0)} removed
@@ -106,9 +103,7 @@ export function DeleteInbox({
   return (
     <Card withBorder component="section" aria-label="Delete this inbox">
       <Stack gap="sm" align="start">
-        <Title order={3} size="h4">
-          Delete this inbox
-        </Title>
+        <Heading>Delete this inbox</Heading>
         <Text size="sm">This deletes all of it: messages, what users did with them, and its settings.</Text>
         <Confirm
           title={`Delete ${title}?`}
@@ -130,12 +125,11 @@ export function DeleteInbox({
 
 // The progress of deleting an inbox.
 export function InboxProgress({ inboxPath, onClose }: { inboxPath: InboxPath; onClose: () => void }) {
-  const erasure = useQuery({
-    queryKey: ['erasure', inboxPath.tenant_id, inboxPath.inbox_key],
-    queryFn: async () => (await client.inbox.readErasure(inboxPath)).data,
-    refetchInterval: query => (query.state.data?.status === 'erased' ? false : refreshMs),
-    retry: false,
-  });
+  const erasure = useAnswer(
+    ['erasure', inboxPath.tenant_id, inboxPath.inbox_key],
+    () => client.inbox.readErasure(inboxPath),
+    { refetchInterval: query => (query.state.data?.status === 'erased' ? false : refreshMs), retry: false },
+  );
   if (!erasure.data) return null;
   const { status, erased } = erasure.data;
   const isDone = status === 'erased';

@@ -1,4 +1,5 @@
-import { Card, Text, Title } from '@mantine/core';
+import { Card, Text } from '@mantine/core';
+import { Heading } from '../../components/display/section.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { usersKey } from '../../queries/tenants.ts';
@@ -8,9 +9,7 @@ import { TenantForm } from './tenant-form.tsx';
 export function NewTenant() {
   return (
     <Card withBorder maw={560}>
-      <Title order={3} size="h4">
-        Your first tenant
-      </Title>
+      <Heading>Your first tenant</Heading>
       <Text c="dimmed" size="sm" mb="md">
         A tenant is one of your customers. Its inboxes and users are visible to nobody else.
       </Text>
@@ -27,9 +26,7 @@ export function NewUser({ tenant_id }: { tenant_id: string }) {
   );
   return (
     <Card withBorder>
-      <Title order={3} size="h4">
-        No users yet
-      </Title>
+      <Heading>No users yet</Heading>
       <Text c="dimmed" size="sm" mb="md">
         Add a user of this tenant to see their inbox here as they see it. Your backend does the same when
         somebody signs up.

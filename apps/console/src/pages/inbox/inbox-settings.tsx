@@ -1,23 +1,14 @@
-import {
-  Button,
-  Card,
-  Group,
-  NumberInput,
-  Select,
-  Stack,
-  Switch,
-  Textarea,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Card, Group, NumberInput, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core';
 import type { Inbox } from '@stak/client';
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { complain, fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { PermittedFields } from '../../components/feedback/permitted.tsx';
 import { SaveFailure } from '../../components/feedback/save-failure.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { useFilling, type Versioned, versioned } from '../../queries/save-over.ts';
@@ -31,9 +22,7 @@ export function InboxSettings({ inboxPath }: { inboxPath: InboxPath }) {
   const inbox = useQuery(inboxQuery(inboxPath));
   return (
     <Card withBorder component="section" aria-label="Inbox settings">
-      <Title order={3} size="h4" mb="sm">
-        This inbox
-      </Title>
+      <Heading mb="sm">This inbox</Heading>
       <Loaded query={inbox}>
         {read => <Settings key={`${tenant_id}/${inbox_key}`} inboxPath={inboxPath} read={read} />}
       </Loaded>
@@ -175,11 +164,7 @@ function ConfigForm({
             spellCheck={false}
             defaultValue={config.schema ? JSON.stringify(config.schema, null, 2) : ''}
           />
-          <Group justify="end">
-            <Button type="submit" loading={isBusy}>
-              Save
-            </Button>
-          </Group>
+          <SubmitRow isBusy={isBusy}>Save</SubmitRow>
         </Stack>
       </PermittedFields>
     </form>

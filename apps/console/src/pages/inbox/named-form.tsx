@@ -1,7 +1,8 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { slugOf } from '../../text/slug.ts';
 
 export type Named = { key: string; title: string };
@@ -46,11 +47,7 @@ export function NamedForm({
           value={key}
           onChange={event => setOwnKey(event.currentTarget.value)}
         />
-        <Group justify="end">
-          <Button type="submit" loading={isBusy}>
-            {button}
-          </Button>
-        </Group>
+        <SubmitRow isBusy={isBusy}>{button}</SubmitRow>
       </Stack>
     </form>
   );

@@ -1,6 +1,7 @@
-import { Button, Card, Modal, Text, Title } from '@mantine/core';
+import { Button, Card, Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
+import { Heading } from '../../components/display/section.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { type Named, NamedForm } from './named-form.tsx';
@@ -46,9 +47,7 @@ export function NewInbox({
   if (isFirst)
     return (
       <Card withBorder maw={560}>
-        <Title order={3} size="h4">
-          This tenant’s first inbox
-        </Title>
+        <Heading>This tenant’s first inbox</Heading>
         <Text c="dimmed" size="sm" mb="md">
           Messages are sent to an inbox, where each user of the tenant reads them. Most tenants need one.
         </Text>

@@ -1,11 +1,12 @@
 import { Badge, Button, Group, Modal, SegmentedControl, Stack } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loading } from '../../components/feedback/loaded.tsx';
 import { saveFile } from '../../components/fields/saved-file.ts';
 import { useSubmit } from '../../queries/actions.ts';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { formatTime } from '../../text/format.ts';
 import type { InboxPath } from './queries.ts';
@@ -21,10 +22,9 @@ const choices = [
 // The recipients of a message, and when they read it.
 export function Receipts({ inboxPath, id, onClose }: Props) {
   const [read, setRead] = useState('');
-  const { data: send } = useQuery({
-    queryKey: ['send', inboxPath.tenant_id, inboxPath.inbox_key, id],
-    queryFn: async () => (await client.inbox.readSend({ ...inboxPath, id })).data,
-  });
+  const { data: send } = useAnswer(['send', inboxPath.tenant_id, inboxPath.inbox_key, id], () =>
+    client.inbox.readSend({ ...inboxPath, id }),
+  );
   const receipts = useInfiniteQuery({
     queryKey: ['receipts', inboxPath.tenant_id, inboxPath.inbox_key, id, read],
     queryFn: async ({ pageParam }) => {

@@ -1,11 +1,13 @@
-import { Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Card, Stack, Text, TextInput } from '@mantine/core';
 import { StakError } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
+import { Heading } from '../../components/display/section.tsx';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { PermittedFields } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 
@@ -29,9 +31,7 @@ export function TenantSettings({ tenant_id }: { tenant_id: string }) {
     });
   return (
     <Card withBorder component="section" aria-label="Tenant">
-      <Title order={3} size="h4">
-        All inboxes of this tenant
-      </Title>
+      <Heading>All inboxes of this tenant</Heading>
       <Text c="dimmed" size="sm" mb="sm">
         These apply where an inbox does not say otherwise.
       </Text>
@@ -50,11 +50,7 @@ export function TenantSettings({ tenant_id }: { tenant_id: string }) {
                   defaultValue={data.ttl ?? ''}
                 />
                 {save.error && <Failure error={save.error} />}
-                <Group justify="end">
-                  <Button type="submit" loading={save.isPending}>
-                    Save
-                  </Button>
-                </Group>
+                <SubmitRow isBusy={save.isPending}>Save</SubmitRow>
               </Stack>
             </PermittedFields>
           </form>

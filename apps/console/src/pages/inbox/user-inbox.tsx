@@ -1,7 +1,8 @@
-import { Badge, Group, Select, Stack, Text, Title } from '@mantine/core';
+import { Badge, Group, Select, Stack, Text } from '@mantine/core';
 import { Bell, Inbox, InboxProvider, type Message, useConnection } from '@stak/inbox-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { offerUndo } from '../../components/feedback/undo.tsx';
@@ -70,9 +71,7 @@ function OneUser({ inboxPath, user_id, name }: { inboxPath: InboxPath; user_id: 
       <div className="console-inbox">
         <Group justify="space-between" mb="xs">
           <Group gap="xs">
-            <Title order={3} size="h4">
-              {name}
-            </Title>
+            <Heading>{name}</Heading>
             <LiveBadge />
           </Group>
           <Bell>

@@ -1,11 +1,12 @@
 import { Card, Code, Stack, Switch, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { isWithoutLake } from '../../components/feedback/lake-failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { ConfirmDialog, type Question } from '../../components/fields/confirm.tsx';
 import { useSubmit } from '../../queries/actions.ts';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { formatTime } from '../../text/format.ts';
@@ -29,11 +30,7 @@ export function LakeTexts() {
   const [isOpen, question] = useDisclosure(false);
   const queries = useQueryClient();
   const mayChange = useMay()('lake.setTexts');
-  const setting = useQuery({
-    queryKey: textsKey,
-    queryFn: async () => (await client.lake.readTexts()).data,
-    retry: false,
-  });
+  const setting = useAnswer(textsKey, () => client.lake.readTexts(), { retry: false });
   const change = useSubmit(
     async (enabled: boolean) => (await client.lake.setTexts({ body: { enabled } })).data,
     { onSuccess: data => queries.setQueryData(textsKey, data) },

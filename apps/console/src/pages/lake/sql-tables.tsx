@@ -1,15 +1,10 @@
 import { Accordion, Button, Card, Code, Group, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { isWithoutLake } from '../../components/feedback/lake-failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 
-export const useLakeStatus = () =>
-  useQuery({
-    queryKey: ['lake-status'],
-    queryFn: async () => (await client.lake.status()).data,
-    retry: false,
-  });
+export const useLakeStatus = () => useAnswer(['lake-status'], () => client.lake.status(), { retry: false });
 
 // The tables and columns that a query can use.
 export function SqlTables({ onPick }: { onPick: (sql: string) => void }) {

@@ -50,7 +50,7 @@ export function Alerts() {
         label="Unread alerts"
         value={data ? formatNumber(unread) : '…'}
         note={
-          data?.inboxes.some(one => one.total > 0) ? (
+          data?.inboxes.some(inbox => inbox.total > 0) ? (
             <Anchor component="button" type="button" size="xs" onClick={open}>
               {unread > 0 ? 'Read them' : 'Read earlier ones'}
             </Anchor>

@@ -10,7 +10,7 @@ const UnitsChart = lateComponent(() => import('./units-chart.tsx'));
 
 type Operator = NonNullable<ApiTypes['system.status']['data']['operator']>;
 
-// What DynamoDB would bill for everything this server does. Shown to operators.
+// Shows operators what DynamoDB would bill for everything this server does.
 export function Capacity({ at, capacity, dead_letters }: Operator & { at: string }) {
   const [samples, setSamples] = useState<readonly Sample[]>([]);
   const { read_units, write_units } = capacity;

@@ -1,7 +1,7 @@
 type Outcomes = { delivered: number; filtered: number; failed: number; waiting: number };
 type Day = { received: number; statuses: Readonly<Record<string, number>> };
 
-/** What became of the events of a day. */
+/** Counts what became of the events of a day. */
 export function outcomesOf({ received, statuses }: Day = { received: 0, statuses: {} }): Outcomes {
   const sum = (...names: string[]) => names.reduce((total, name) => total + (statuses[name] ?? 0), 0);
   const delivered = sum('delivered');

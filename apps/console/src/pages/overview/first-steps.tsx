@@ -1,9 +1,10 @@
-import { Anchor, Button, Card, Code, Group, Progress, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { Anchor, Button, Card, Code, Group, Progress, Stack, Text, ThemeIcon } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
 import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';
 import { CopyIcon } from '../../components/fields/copy.tsx';
 import { client, session } from '../../queries/api.ts';
@@ -31,11 +32,11 @@ async function isAny<T>(all: readonly T[], isTrue: (one: T) => Promise<boolean>)
   return false;
 }
 
-type Done = Omit<Progressed, 'source'>;
+type FinishedSteps = Omit<Progressed, 'source'>;
 
-// What the account has done so far, from the same lists that the pages show. What was done before is not looked for
-// again.
-async function readProgress(before: Partial<Done> = {}): Promise<Progressed> {
+// Reads what the account has done so far from the lists that the pages show. Steps that were done before are not
+// looked for again.
+async function readProgress(before: Partial<FinishedSteps> = {}): Promise<Progressed> {
   const needsTenants = !before.hasMessage || !before.hasConversation;
   const [hasKey, sources, tenants, hasTask] = await Promise.all([
     before.hasKey || client.accounts.listKeys().then(({ data }) => data.data.length > 0),
@@ -43,8 +44,8 @@ async function readProgress(before: Partial<Done> = {}): Promise<Progressed> {
     needsTenants ? client.tenants.list({ limit: lookedThrough }).then(({ data }) => data.data) : [],
     before.hasTask || client.tasks.counts().then(({ data }) => data.total > 0),
   ]);
-  const fromOutside = sources.filter(one => one.ingestUrl !== undefined);
-  const withEvents = sources.filter(one => one.eventCount > 0);
+  const fromOutside = sources.filter(source => source.ingestUrl !== undefined);
+  const withEvents = sources.filter(source => source.eventCount > 0);
   const [hasDelivery, hasMessage, hasConversation] = await Promise.all([
     before.hasDelivery || isAny(withEvents, hasDelivered),
     before.hasMessage || isAny(tenants, hasSent),
@@ -158,16 +159,15 @@ export function useFirstSteps() {
   return { isLoading, steps: isWanted && data ? stepsOf(data) : [], hide: () => setIsHidden(true) };
 }
 
-// What to try first. Each step ticks itself off. The card disappears when all are done or when it is dismissed.
+// Suggests what to try first. Each step ticks itself off. The card disappears when all are done or when it is
+// dismissed.
 export function FirstSteps({ steps, onHide }: { steps: readonly Step[]; onHide: () => void }) {
-  const done = steps.filter(one => one.isDone).length;
+  const done = steps.filter(step => step.isDone).length;
   if (done === steps.length) return null;
   return (
     <Card withBorder component="section" aria-label="First steps">
       <Group justify="space-between" mb="xs">
-        <Title order={3} size="h4">
-          First steps
-        </Title>
+        <Heading>First steps</Heading>
         <Group gap="xs">
           <Text size="sm" c="dimmed" aria-hidden>
             {done} of {steps.length} done

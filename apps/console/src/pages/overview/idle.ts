@@ -1,5 +1,6 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
+import { useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 
 // How often a page that nobody touches reads everything again. A caller's limit is for work, and tabs stay open all day.
@@ -13,11 +14,7 @@ const told = [['webhook-analytics'], ['first-steps'], ['usage']];
 /** One small request says whether events have arrived. What is counted from them is read again only then. */
 export function usePulse(): void {
   const queries = useQueryClient();
-  const { data } = useQuery({
-    queryKey: ['sources'],
-    queryFn: async () => (await client.webhooks.listSources()).data.data,
-    refetchInterval: pulseMs,
-  });
+  const { data } = useRows(['sources'], () => client.webhooks.listSources(), { refetchInterval: pulseMs });
   const counts = data?.map(one => `${one.sourceId} ${one.eventCount}`).join();
   const before = useRef(counts);
   useEffect(() => {

@@ -11,7 +11,7 @@ export function lagsOf(
 ): TableLag[] {
   const tables = new Set([...streams, ...lake].map(one => one.table).concat(others));
   return [...tables].toSorted().map(table => {
-    const own = streams.filter(one => one.table === table && !one.consumer.startsWith('lake-'));
+    const own = streams.filter(stream => stream.table === table && !stream.consumer.startsWith('lake-'));
     const slowest = own.toSorted((a, b) => b.lag_ms - a.lag_ms)[0];
     const effects = slowest && {
       lag_ms: slowest.lag_ms,

@@ -1,7 +1,7 @@
 import { SimpleGrid } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { Stat } from '../../components/display/stat.tsx';
 import { TextLink } from '../../components/feedback/text-link.tsx';
+import { useAnswer, useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { formatBytes, formatNumber } from '../../text/format.ts';
 import { Alerts } from './alerts.tsx';
@@ -21,12 +21,7 @@ export function Numbers() {
   );
 }
 
-const useUsage = () =>
-  useQuery({
-    queryKey: ['usage'],
-    queryFn: async () => (await client.accounts.getUsage()).data,
-    refetchInterval,
-  });
+const useUsage = () => useAnswer(['usage'], () => client.accounts.getUsage(), { refetchInterval });
 
 function Storage() {
   const { data } = useUsage();
@@ -64,11 +59,7 @@ function Usage() {
 }
 
 function Sources() {
-  const { data } = useQuery({
-    queryKey: ['sources'],
-    queryFn: async () => (await client.webhooks.listSources()).data.data,
-    refetchInterval,
-  });
+  const { data } = useRows(['sources'], () => client.webhooks.listSources(), { refetchInterval });
   const active = data?.filter(one => one.status === 'active').length ?? 0;
   return (
     <Stat
@@ -82,9 +73,7 @@ function Sources() {
 }
 
 function Tenants() {
-  const { data } = useQuery({
-    queryKey: ['tenants', 'count'],
-    queryFn: async () => (await client.tenants.list({ limit: 100 })).data,
+  const { data } = useAnswer(['tenants', 'count'], () => client.tenants.list({ limit: 100 }), {
     refetchInterval,
   });
   const more = data?.next_cursor ? '+' : '';

@@ -2,6 +2,7 @@ import { Group, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { DaySpan } from '../../components/display/day-span.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { lastDays } from '../../queries/insights.ts';
 import { PageLoading } from '../../shell/late-module.tsx';
@@ -36,9 +37,7 @@ export function OverviewPage() {
       <FirstSteps steps={steps} onHide={hide} />
       <Numbers />
       <Group justify="space-between">
-        <Title order={3} size="h4">
-          Services
-        </Title>
+        <Heading>Services</Heading>
         <DaySpan choices={[7, 14, 30]} days={span} onChange={setSpan} />
       </Group>
       <SimpleGrid cols={{ base: 1, md: 2 }}>

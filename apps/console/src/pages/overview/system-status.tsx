@@ -1,6 +1,7 @@
-import { Stack, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Stack } from '@mantine/core';
+import { Heading } from '../../components/display/section.tsx';
 import { isWithoutLake } from '../../components/feedback/lake-failure.tsx';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { Capacity } from './capacity.tsx';
 import { refetchInterval } from './system-refetch.ts';
@@ -9,17 +10,10 @@ import { TableLags } from './table-lags.tsx';
 type Status = Awaited<ReturnType<typeof client.system.status>>['data'];
 
 export function SystemStatus({ status }: { status: Status }) {
-  const lake = useQuery({
-    queryKey: ['lake-status'],
-    queryFn: async () => (await client.lake.status()).data,
-    refetchInterval,
-    retry: false,
-  });
+  const lake = useAnswer(['lake-status'], () => client.lake.status(), { refetchInterval, retry: false });
   return (
     <Stack gap="sm" component="section" aria-label="System">
-      <Title order={3} size="h4">
-        System
-      </Title>
+      <Heading>System</Heading>
       <TableLags status={status} lake={isWithoutLake(lake.error) ? 'off' : lake.data?.tables} />
       {status.operator && <Capacity at={status.at} {...status.operator} />}
     </Stack>

@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { Suspense } from 'react';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { refetchInterval } from './system-refetch.ts';
@@ -10,9 +10,7 @@ const SystemStatus = lateComponent(async () => ({
 
 // For operators: the workers and tables of the server are none of a customer's concern.
 export function System() {
-  const system = useQuery({
-    queryKey: ['system-status'],
-    queryFn: async () => (await client.system.status()).data,
+  const system = useAnswer(['system-status'], () => client.system.status(), {
     refetchInterval: ({ state }) => (state.data?.operator ? refetchInterval : false),
   });
   if (!system.data?.operator) return null;

@@ -17,7 +17,7 @@ const shortNumber = new Intl.NumberFormat(undefined, { notation: 'compact', maxi
 // How far the consumers of each table lag behind, and for operators what the table has cost.
 export function TableLags({ status, lake }: Props) {
   const { running, waiting } = status.workers;
-  const costs = new Map(status.operator?.capacity.tables.map(one => [one.table, one]));
+  const costs = new Map(status.operator?.capacity.tables.map(table => [table.table, table]));
   const missing = lake === undefined ? '…' : lake === 'off' ? 'off' : '–';
   const shown = (table: string, name: 'calls' | 'read_units' | 'write_units') =>
     shortNumber.format(costs.get(table)?.[name] ?? 0);

@@ -1,8 +1,9 @@
 import { Skeleton } from '@mantine/core';
 import { IconWebhook } from '@tabler/icons-react';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { LateBars } from '../../components/display/late-charts.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { formatNumber, formatShare } from '../../text/format.ts';
 import { deliveredShare, outcomesOf } from './event-outcomes.ts';
@@ -17,13 +18,12 @@ const series = [
 ];
 
 export function WebhooksCard({ days }: { days: readonly string[] }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['webhook-analytics', 'overview', days[0]],
-    queryFn: async () => (await client.webhooks.analytics({ from: days[0]! })).data,
-    placeholderData: keepPreviousData,
-    refetchInterval: idleMs,
-  });
-  const known = new Map(data?.days.map(one => [one.day, one]));
+  const { data, error, refetch } = useAnswer(
+    ['webhook-analytics', 'overview', days[0]],
+    () => client.webhooks.analytics({ from: days[0]! }),
+    { placeholderData: keepPreviousData, refetchInterval: idleMs },
+  );
+  const known = new Map(data?.days.map(day => [day.day, day]));
   const rows = days.map(day => ({ day, ...outcomesOf(known.get(day)) }));
   const share = deliveredShare(rows);
   const p95 = data?.latency.p95 ?? null;

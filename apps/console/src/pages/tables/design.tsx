@@ -1,5 +1,6 @@
 import { Accordion, Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { DataTable } from '../../components/display/data-table.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { withCapital } from '../../text/capital.ts';
 import { counted, formatBytes } from '../../text/format.ts';
 import { EntityName } from './entity-name.tsx';
@@ -14,9 +15,7 @@ export function Design({ table }: { table: TableDetails }) {
   const { entities, indexes } = table;
   return (
     <Stack>
-      <Title order={3} size="h4">
-        Entities
-      </Title>
+      <Heading>Entities</Heading>
       <Accordion variant="separated" multiple>
         {entities.map(entity => (
           <Accordion.Item value={entity.name} key={entity.name}>
@@ -32,9 +31,7 @@ export function Design({ table }: { table: TableDetails }) {
           </Accordion.Item>
         ))}
       </Accordion>
-      <Title order={3} size="h4">
-        Indexes
-      </Title>
+      <Heading>Indexes</Heading>
       {indexes.length === 0 && <Text c="dimmed">This table has none.</Text>}
       {indexes.map(index => (
         <IndexDesign key={index.name} index={index} entities={entities} />

@@ -15,7 +15,7 @@ export function ItemForm({ table, search, go }: Props) {
   const keys = table.indexes.find(one => one.name === index)?.keys ?? table.keys;
   const unfilled = /\{[^}]+\}/.exec(partition)?.[0];
   const templates = table.entities.flatMap(entity =>
-    entity.keys.filter(one => one.index === (index ?? null)).map(one => one.partition),
+    entity.keys.filter(key => key.index === (index ?? null)).map(key => key.partition),
   );
   const { tab, entity, order } = search;
   const kept = { ...(tab && { tab }), ...(entity && { entity }), ...(order && { order }) };
@@ -38,7 +38,7 @@ export function ItemForm({ table, search, go }: Props) {
         <Group align="start" gap="sm">
           <Select
             label="Read"
-            data={[ownKeys, ...table.indexes.map(one => one.name)]}
+            data={[ownKeys, ...table.indexes.map(index => index.name)]}
             value={index ?? ownKeys}
             allowDeselect={false}
             flex="1 1 110px"
@@ -74,7 +74,7 @@ export function ItemForm({ table, search, go }: Props) {
             placeholder="Any"
             clearable
             clearButtonProps={{ 'aria-label': 'Any entity' }}
-            data={table.entities.map(one => one.name)}
+            data={table.entities.map(entity => entity.name)}
             value={entity ?? null}
             searchable
             flex="1 1 130px"

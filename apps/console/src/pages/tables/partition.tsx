@@ -115,7 +115,7 @@ function Expiry({ item }: { item: Item }) {
 
 function ItemDetails({ item, table, index }: { item: Item; table: TableDetails; index: string | undefined }) {
   const here = keyOf(item, 'partition', index);
-  const others = [null, ...table.indexes.map(one => one.name)].flatMap(name => {
+  const others = [null, ...table.indexes.map(index => index.name)].flatMap(name => {
     const keys = item.keys.filter(key => key.index === name);
     return keys.length > 0 && name !== (here?.index ?? null) ? [{ name, keys }] : [];
   });

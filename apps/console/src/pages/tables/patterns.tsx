@@ -13,13 +13,13 @@ const unitsOf = (one: Pattern): number => one.read_units + one.write_units;
 const sum = (all: readonly Pattern[], of: (one: Pattern) => number): number =>
   all.reduce((total, one) => total + of(one), 0);
 
-// What each access pattern has cost so far, next to what the design expects.
+// Shows what each access pattern has cost so far, next to what the design expects.
 export function Patterns({ table }: { table: TableDetails }) {
   const [shown, setShown] = useState('used');
   const { patterns, since } = table;
   const total = sum(patterns, unitsOf);
   const rows = patterns
-    .filter(one => shown === 'all' || one.calls > 0)
+    .filter(pattern => shown === 'all' || pattern.calls > 0)
     .toSorted((a, b) => unitsOf(b) - unitsOf(a) || b.calls - a.calls);
   return (
     <Stack gap="sm">

@@ -1,5 +1,6 @@
 import type { Client } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 
 // The state of the page is in its URL, so that a partition can be shared as a link.
@@ -51,11 +52,7 @@ const live = { refetchInterval: 5_000 };
 export const useTables = () => useQuery({ queryKey: ['tables'], queryFn: readTables, ...live });
 
 export const useTable = (table: string) =>
-  useQuery({
-    queryKey: ['table', table],
-    queryFn: async () => (await client.tables.get({ table })).data,
-    ...live,
-  });
+  useAnswer(['table', table], () => client.tables.get({ table }), live);
 
 // The key that a list is sorted by: the table's, or that of the index it was read from.
 export const keyOf = (item: Item, role: Key['role'], index: string | undefined): Key | undefined =>

@@ -37,7 +37,7 @@ export function BoardColumn({ status, label, column, isOrdered, heldId, onOpen }
   const { setNodeRef, isOver, over } = useDroppable({ id: status, data });
   const isAbove = heldId !== undefined && (over?.data.current as DropData | undefined)?.status === status;
   const scroller = useRef<HTMLDivElement>(null);
-  const heldAt = tasks.findIndex(one => one.task_id === heldId);
+  const heldAt = tasks.findIndex(task => task.task_id === heldId);
   // A stable function: a new one on every render would measure all cards again.
   const getItemKey = useCallback((index: number) => tasks[index]!.task_id, [tasks]);
   const cards = useVirtualizer({

@@ -15,22 +15,22 @@ const board = fc
   .map(rows => rows.map(([number, status]) => task(`task_${number}`, status)));
 
 const columnOf = (tasks: readonly Task[], status: TaskStatus) =>
-  tasks.filter(one => one.status === status).map(one => one.task_id);
+  tasks.filter(task => task.status === status).map(task => task.task_id);
 
 test('a card stays where it was dropped, and no other card moves', () => {
   fc.assert(
     fc.property(board, fc.nat(), fc.nat(), (tasks, heldAt, overAt) => {
       const held = tasks[heldAt % tasks.length]!;
-      const dropTargets = [...tasks.filter(one => one !== held).map(one => one.task_id), ...statuses];
+      const dropTargets = [...tasks.filter(task => task !== held).map(task => task.task_id), ...statuses];
       const over = dropTargets[overAt % dropTargets.length]!;
-      const anchor = tasks.find(one => one.task_id === over);
+      const anchor = tasks.find(task => task.task_id === over);
       const drop = dropAt(tasks, held, over, true);
       const after = drop ? reorder(tasks, drop) : tasks;
       const status = anchor?.status ?? (over as TaskStatus);
       const column = columnOf(after, status);
       const at = column.indexOf(held.task_id);
       expect(column[at + 1]).toBe(anchor?.task_id);
-      expect(after.filter(one => one.task_id !== held.task_id)).toEqual(tasks.filter(one => one !== held));
+      expect(after.filter(one => one.task_id !== held.task_id)).toEqual(tasks.filter(task => task !== held));
     }),
   );
 });
@@ -39,7 +39,7 @@ test('a card that is dragged back returns to its old position', () => {
   fc.assert(
     fc.property(board, fc.nat(), fc.nat(), (tasks, heldAt, overAt) => {
       const held = tasks[heldAt % tasks.length]!;
-      const dropTargets = [...tasks.filter(one => one !== held).map(one => one.task_id), ...statuses];
+      const dropTargets = [...tasks.filter(task => task !== held).map(task => task.task_id), ...statuses];
       const drop = dropAt(tasks, held, dropTargets[overAt % dropTargets.length]!, true);
       if (!drop) return;
       const back = reorder(reorder(tasks, drop), dropBack(tasks, drop, true));
@@ -52,13 +52,13 @@ test('the drops of each column add up to the order of the whole board', () => {
   fc.assert(
     fc.property(board, fc.nat(), fc.nat(), (tasks, heldAt, overAt) => {
       const held = tasks[heldAt % tasks.length]!;
-      const dropTargets = [...tasks.filter(one => one !== held).map(one => one.task_id), ...statuses];
+      const dropTargets = [...tasks.filter(task => task !== held).map(task => task.task_id), ...statuses];
       const drop = dropAt(tasks, held, dropTargets[overAt % dropTargets.length]!, true);
       if (!drop) return;
       const after = reorder(tasks, drop);
       for (const status of statuses) {
         const column = reorder(
-          tasks.filter(one => one.status === status),
+          tasks.filter(task => task.status === status),
           drop,
           status,
         );

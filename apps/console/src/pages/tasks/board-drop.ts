@@ -14,9 +14,9 @@ export function dropAt(
   overId: string,
   isOrdered: boolean,
 ): Drop | undefined {
-  const anchor = tasks.find(one => one.task_id === overId);
+  const anchor = tasks.find(task => task.task_id === overId);
   const status = anchor?.status ?? (overId as TaskStatus);
-  const column = tasks.filter(one => one.status === status);
+  const column = tasks.filter(task => task.status === status);
   const next = column[column.indexOf(task) + 1];
   const isAtHome = status === task.status && next === anchor;
   if (isAtHome || anchor === task) return undefined;
@@ -46,12 +46,12 @@ export function reorder(
   const isIt = (one: Task) => one.task_id === task.task_id;
   const isListed = tasks.some(isIt);
   if (!isListed && column === undefined) return [...tasks];
-  const others = tasks.filter(one => !isIt(one));
+  const others = tasks.filter(task => !isIt(task));
   if (column !== undefined && column !== status) return others;
   const anchorId = position && ('before' in position ? position.before : position.after);
   const anchorAt = others.findIndex(one => one.task_id === anchorId);
   if (!position || anchorAt === -1)
-    return isListed ? tasks.map(one => (isIt(one) ? moved : one)) : [...others, moved];
+    return isListed ? tasks.map(task => (isIt(task) ? moved : task)) : [...others, moved];
   return others.toSpliced('before' in position ? anchorAt : anchorAt + 1, 0, moved);
 }
 

@@ -2,7 +2,7 @@ type Finishable = { status: string };
 
 const isFinished = ({ status }: Finishable): boolean => status === 'completed' || status === 'cancelled';
 
-/** What is left to do before what is done, otherwise in the same order: a day shows only its first tasks. */
+/** Puts open tasks before finished ones, otherwise in the same order: a day shows only its first tasks. */
 export const openFirst = <T extends Finishable>(tasks: readonly T[]): T[] => [
   ...tasks.filter(task => !isFinished(task)),
   ...tasks.filter(isFinished),

@@ -42,7 +42,7 @@ export function ReminderField({ value, zone, error, onChange }: ReminderProps) {
         label="Reminder"
         data={[
           { value: '', label: 'None' },
-          ...days.map(one => ({ value: String(one), label: nameDays(one) })),
+          ...days.map(day => ({ value: String(day), label: nameDays(day) })),
           { value: 'at', label: 'At a date and time' },
         ]}
         allowDeselect={false}

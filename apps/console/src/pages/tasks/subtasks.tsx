@@ -1,11 +1,11 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useAction } from '../../queries/actions.ts';
+import { useAnswer, useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { DueDate, TaskTitle } from './task-card.tsx';
@@ -20,10 +20,7 @@ type Props = {
 export function Subtasks({ task_id, onOpen, onAdded }: Props) {
   const { update } = useTaskActions();
   const may = useMay();
-  const subtasks = useQuery({
-    queryKey: ['tasks', 'subtasks', task_id],
-    queryFn: async () => (await client.tasks.subtasks({ task_id })).data.data,
-  });
+  const subtasks = useRows(['tasks', 'subtasks', task_id], () => client.tasks.subtasks({ task_id }));
   return (
     <section aria-label="Subtasks">
       <Loaded query={subtasks}>
@@ -105,10 +102,7 @@ function NewSubtask({ parent_id, onAdded }: { parent_id: string; onAdded: () => 
 
 /** A link to the task that a subtask belongs to. */
 export function ParentTask({ task_id, onOpen }: { task_id: string; onOpen: (task_id: string) => void }) {
-  const parent = useQuery({
-    queryKey: ['tasks', 'parent', task_id],
-    queryFn: async () => (await client.tasks.get({ task_id })).data,
-  });
+  const parent = useAnswer(['tasks', 'parent', task_id], () => client.tasks.get({ task_id }));
   if (!parent.data) return null;
   return (
     <Group gap={6}>

@@ -1,9 +1,9 @@
 import { Button, Group, Stack, Text, Timeline, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { ApiTypes } from '@stak/client';
-import { useQuery } from '@tanstack/react-query';
 import { isWithoutLake, LakeFailure } from '../../components/feedback/lake-failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { formatAgo, formatTime } from '../../text/format.ts';
 import { tellEntry } from './activity-text.ts';
@@ -13,12 +13,11 @@ export type ActivityEntry = ApiTypes['lake.history']['data']['data'][number];
 /** The history of a task, from the changes in the lake, which are seconds behind. */
 export function TaskActivity({ task_id }: { task_id: string }) {
   const [isShown, { open: show }] = useDisclosure(false); // expensive for the lake, so only on request
-  const history = useQuery({
-    queryKey: ['task-activity', task_id],
-    queryFn: async () => (await client.lake.history({ table: 'tasks', id: task_id })).data,
-    enabled: isShown,
-    retry: false,
-  });
+  const history = useAnswer(
+    ['task-activity', task_id],
+    () => client.lake.history({ table: 'tasks', id: task_id }),
+    { enabled: isShown, retry: false },
+  );
   if (!isShown)
     return (
       <Group>

@@ -22,7 +22,7 @@ export function TaskBoard({ byStatus, isOrdered, onDrop, onOpen }: Props) {
   const [heldId, setHeldId] = useState<string>();
   const sensors = useBoardSensors();
   const tasks = columns.flatMap(({ status }) => byStatus[status].tasks);
-  const find = (id: unknown) => tasks.find(one => one.task_id === id);
+  const find = (id: unknown) => tasks.find(task => task.task_id === id);
   const letGo = ({ active, over }: DragEndEvent) => {
     setHeldId(undefined);
     const task = find(active.id);

@@ -1,8 +1,9 @@
 import { type Announcements, DndContext, type DragEndEvent, DragOverlay } from '@dnd-kit/core';
-import { ActionIcon, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { ActionIcon, Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { complain } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { addMonths, firstWeekdayIn, formatDay, monthOf, weeksOf } from '../../text/days.ts';
@@ -37,7 +38,7 @@ export default function TaskCalendar({ onOpen }: { onOpen: (task: Task) => void 
   const due = useTasksDue(weeks[0]![0]!, weeks.at(-1)!.at(-1)!);
   const tasks = due.data?.tasks ?? [];
   const tasksOn = (day: string) => openFirst(tasks.filter(task => task.due_date === day));
-  const find = (id: unknown) => tasks.find(one => one.task_id === id);
+  const find = (id: unknown) => tasks.find(task => task.task_id === id);
   const held = find(heldId);
   const letGo = ({ active, over }: DragEndEvent) => {
     setHeldId(undefined);
@@ -100,9 +101,7 @@ function MonthBar({ month, onGo, onToday }: BarProps) {
   const today = useToday();
   return (
     <Group justify="space-between">
-      <Title order={3} size="h4" aria-live="polite">
-        {formatDay(`${month}-01`, monthFormat)}
-      </Title>
+      <Heading aria-live="polite">{formatDay(`${month}-01`, monthFormat)}</Heading>
       <Group gap="xs">
         <ActionIcon variant="default" size="lg" aria-label="Previous month" onClick={() => onGo(-1)}>
           <IconChevronLeft size={18} />

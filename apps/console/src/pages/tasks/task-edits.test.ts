@@ -5,7 +5,7 @@ import type { ListKey, Task, TaskStatus } from './task-queries.ts';
 const task = (task_id: string, status: TaskStatus = 'pending'): Task =>
   ({ task_id, status, title: task_id, created_at: 0, completed_at: null }) as Task;
 const key = (change: Partial<ListKey> = {}): ListKey => ({ q: '', filter: '', sort: 'position', ...change });
-const ids = (tasks: readonly Task[]) => tasks.map(one => one.task_id);
+const ids = (tasks: readonly Task[]) => tasks.map(task => task.task_id);
 const toDo = [task('a'), task('b'), task('c')];
 
 test('appends a new task if the last page is loaded', () => {

@@ -32,10 +32,10 @@ export function editList(
     case 'move':
       return { tasks: reorder(tasks, edit.drop, status), isExact: isOwnOrder };
     case 'remove':
-      return { tasks: tasks.filter(one => one.task_id !== edit.task_id), isExact: isOwnOrder };
+      return { tasks: tasks.filter(task => task.task_id !== edit.task_id), isExact: isOwnOrder };
     case 'update': {
       const { task_id, set } = edit;
-      const isHeld = tasks.some(one => one.task_id === task_id);
+      const isHeld = tasks.some(task => task.task_id === task_id);
       const isEntering = status !== undefined && set.status === status && !isHeld; // at an unknown position
       return {
         tasks: tasks

@@ -10,6 +10,7 @@ import {
 import { complain } from '../../components/feedback/complaint.ts';
 import { offerUndo } from '../../components/feedback/undo.tsx';
 import { useAction } from '../../queries/actions.ts';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { formatDay } from '../../text/days.ts';
 import type { Drop } from './board-drop.ts';
@@ -60,8 +61,7 @@ export function useTasks({ q, filter, sort }: TaskQuery, status?: TaskStatus, is
   });
 }
 
-export const useTaskCounts = () =>
-  useQuery({ queryKey: countsKey, queryFn: async () => (await client.tasks.counts()).data });
+export const useTaskCounts = () => useAnswer(countsKey, () => client.tasks.counts());
 export type TaskCounts = ApiTypes['tasks.counts']['data'];
 
 const duePages = 5; // of a hundred tasks each
@@ -100,7 +100,7 @@ function useShownTasks() {
     const lists = queries.getQueryCache().findAll({ queryKey: listKey });
     // A cancelled request might have brought somebody else's change.
     const inDoubt = new Set(
-      lists.filter(one => one.state.fetchStatus === 'fetching').map(one => one.queryHash),
+      lists.filter(list => list.state.fetchStatus === 'fetching').map(list => list.queryHash),
     );
     await queries.cancelQueries({ queryKey: listKey });
     await queries.cancelQueries({ queryKey: dueKey });
@@ -143,7 +143,7 @@ function useShownTasks() {
 
 function tellChange(title: string, status?: TaskStatus, due_date?: string | null): string {
   if (status === 'completed') return `${title} is done.`;
-  if (status) return `${title} moved to ${columns.find(one => one.status === status)?.label}.`;
+  if (status) return `${title} moved to ${columns.find(column => column.status === status)?.label}.`;
   return due_date ? `${title} moved to ${formatDay(due_date, dueFormat)}.` : `${title} moved.`;
 }
 const dueFormat = { weekday: 'short', month: 'short', day: 'numeric' } as const;

@@ -1,20 +1,17 @@
 import { Button, Card, Group, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { DataTable } from '../../components/display/data-table.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
 import { useAction } from '../../queries/actions.ts';
+import { useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { formatAgo } from '../../text/format.ts';
 import { useTaskActions } from './task-queries.ts';
 
 export default function TaskTrash() {
   const { refresh, restore } = useTaskActions();
-  const trash = useQuery({
-    queryKey: ['tasks', 'trash'],
-    queryFn: async () => (await client.tasks.listTrash({ limit: 100 })).data.data,
-  });
+  const trash = useRows(['tasks', 'trash'], () => client.tasks.listTrash({ limit: 100 }));
   const empty = useAction(
     async () => {
       while ((await client.tasks.emptyTrash()).data.has_more);

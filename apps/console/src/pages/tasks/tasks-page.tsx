@@ -49,15 +49,15 @@ export function TasksPage() {
           onChange={next => void navigate({ search: before => ({ ...before, view: next as View }) })}
         >
           <TabList aria-label="View" chosen={view}>
-            {views.map(one => (
-              <Tabs.Tab key={one} value={one}>
-                {labels[one]}
+            {views.map(view => (
+              <Tabs.Tab key={view} value={view}>
+                {labels[view]}
               </Tabs.Tab>
             ))}
           </TabList>
-          {views.map(one => (
-            <Tabs.Panel key={one} value={one} pt="md">
-              <Suspense fallback={<Skeleton h={240} />}>{panels[one]}</Suspense>
+          {views.map(view => (
+            <Tabs.Panel key={view} value={view} pt="md">
+              <Suspense fallback={<Skeleton h={240} />}>{panels[view]}</Suspense>
             </Tabs.Panel>
           ))}
         </Tabs>

@@ -14,7 +14,8 @@ export function readTenantSearch(search: Record<string, unknown>): TenantSearch 
   return { ...(tab && { tab }), ...text('conversation'), ...text('user') };
 }
 
-export const isTenantTab = (tab: Tab | undefined): tab is TenantTab => tenantTabs.some(one => one === tab);
+export const isTenantTab = (tab: Tab | undefined): tab is TenantTab =>
+  tenantTabs.some(tenantTab => tenantTab === tab);
 
 // Stands for a new conversation. Ids never start with a dash.
 export const unbegun = '-';

@@ -1,8 +1,9 @@
-import { Button, Group, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { invitationsKey, type User } from '../../queries/tenants.ts';
 import { type MadeInvitation, invite as sendInvitation } from './invite.ts';
@@ -67,11 +68,7 @@ export function InvitationForm({ tenant_id, onMade }: Props) {
           maxLength={128}
           error={complaints.user_id}
         />
-        <Group justify="end">
-          <Button type="submit" loading={invite.isPending}>
-            Send the invitation
-          </Button>
-        </Group>
+        <SubmitRow isBusy={invite.isPending}>Send the invitation</SubmitRow>
       </Stack>
     </form>
   );

@@ -1,9 +1,10 @@
-import { Button, Card, Group, Modal, Text, Title } from '@mantine/core';
+import { Button, Card, Group, Modal, Text } from '@mantine/core';
 import { IconMail } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
 import { More, usePages } from '../../components/display/pages.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { ActionMenu } from '../../components/fields/action-menu.tsx';
@@ -27,9 +28,7 @@ export function Invitations({ tenant_id }: { tenant_id: string }) {
     <Card withBorder component="section" aria-label="Invitations">
       <Group justify="space-between" mb="sm">
         <div>
-          <Title order={3} size="h4">
-            Invitations
-          </Title>
+          <Heading>Invitations</Heading>
           <Text c="dimmed" size="sm">
             Anyone who opens an invitation’s link becomes a user.
           </Text>

@@ -1,5 +1,6 @@
-import { Button, Card, Group, Stack, Text, Textarea, Title } from '@mantine/core';
+import { Button, Card, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
@@ -21,9 +22,7 @@ export function PromptTrial({ draft: { provider, model, prompt } }: { draft: Set
     <Card withBorder component="section" aria-label="Try the instructions">
       <Stack gap="sm">
         <div>
-          <Title order={3} size="h4">
-            Try the instructions
-          </Title>
+          <Heading>Try the instructions</Heading>
           <Text size="sm" c="dimmed">
             As typed here, before you save them. The model is asked once, without skills and memory; it counts
             towards the day’s spending limit.

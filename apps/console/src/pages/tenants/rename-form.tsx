@@ -1,6 +1,7 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 
 type Props = {
   label: string;
@@ -17,11 +18,7 @@ export function RenameForm({ label, name, isBusy, error, onRename }: Props) {
       <Stack>
         {error !== null && <Failure error={error} />}
         <TextInput name="name" label={label} required maxLength={200} defaultValue={name} data-autofocus />
-        <Group justify="end">
-          <Button type="submit" loading={isBusy}>
-            Rename
-          </Button>
-        </Group>
+        <SubmitRow isBusy={isBusy}>Rename</SubmitRow>
       </Stack>
     </form>
   );

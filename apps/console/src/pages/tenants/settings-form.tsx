@@ -1,22 +1,21 @@
 import {
   Alert,
   Autocomplete,
-  Button,
   Card,
-  Group,
   Input,
   NumberInput,
   SegmentedControl,
   SimpleGrid,
   Stack,
   Textarea,
-  Title,
 } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
-import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { PromptTrial } from './prompt-trial.tsx';
 import { draftOf, type Settings, type SettingsDraft } from './settings-draft.ts';
@@ -48,11 +47,7 @@ export function SettingsForm({ settings, isBusy, complaints, onSave, children }:
             </Stack>
           </SimpleGrid>
           {children}
-          <Group justify="end">
-            <Button type="submit" loading={isBusy}>
-              Save settings
-            </Button>
-          </Group>
+          <SubmitRow isBusy={isBusy}>Save settings</SubmitRow>
         </Stack>
       </PermittedFields>
     </form>
@@ -69,22 +64,16 @@ type Model = ApiTypes['agents.listModels']['data']['data'][number];
 
 // Offers the models that the provider lists. Without a list any name can be entered, and the server checks it.
 function ModelFields({ draft, edit, complaints }: Section) {
-  const listed = useQuery({
-    queryKey: ['models'],
-    queryFn: async () => (await client.agents.listModels()).data,
-    staleTime: 60_000,
-  });
+  const listed = useAnswer(['models'], () => client.agents.listModels(), { staleTime: 60_000 });
   const models = listed.data?.data ?? [];
-  const providers = [...new Set(models.map(one => one.provider))];
+  const providers = [...new Set(models.map(model => model.provider))];
   const modelsOf = (provider: string) =>
-    models.filter(one => one.provider === provider).map(one => one.model);
-  const chosen = models.find(one => one.provider === draft.provider && one.model === draft.model);
+    models.filter(model => model.provider === provider).map(model => model.model);
+  const chosen = models.find(model => model.provider === draft.provider && model.model === draft.model);
   return (
     <Card withBorder component="section" aria-label="Model">
       <Stack gap="sm">
-        <Title order={3} size="h4">
-          Model
-        </Title>
+        <Heading>Model</Heading>
         {listed.data?.missing && (
           <Alert color="yellow" title="This server has no default model">
             {listed.data.missing}
@@ -215,9 +204,7 @@ function LimitFields({ draft, edit, complaints }: Section) {
   return (
     <Card withBorder component="section" aria-label="Limits">
       <Stack gap="sm">
-        <Title order={3} size="h4">
-          Limits
-        </Title>
+        <Heading>Limits</Heading>
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           {amounts.map(({ name, field, label, empty, min, max }) => (
             <NumberInput

@@ -1,7 +1,7 @@
+import { useAnswer } from '../../queries/answers.ts';
 import '../agents/agents.css';
 import { Alert, Button, Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { IconBuildingStore, IconMessageChatbot } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { StatusBadge } from '../../components/display/status-badge.tsx';
@@ -45,7 +45,7 @@ type PageProps = { tabs: readonly Tab[]; list: '/agents' | '/tenants'; listLabel
 function PageOfTenant({ tabs, list, listLabel }: PageProps) {
   const { tenant: tenant_id } = useParams({ strict: false }) as { tenant: string };
   const search = useSearch({ strict: false }) as TenantSearch;
-  const chosen = tabs.find(one => one === search.tab) ?? tabs[0]!;
+  const chosen = tabs.find(tab => tab === search.tab) ?? tabs[0]!;
   const navigate = useNavigate();
   const go: Go = to =>
     void navigate({
@@ -53,10 +53,7 @@ function PageOfTenant({ tabs, list, listLabel }: PageProps) {
       params: { tenant: tenant_id },
       search: to,
     });
-  const tenant = useQuery({
-    queryKey: tenantKey(tenant_id),
-    queryFn: async () => (await client.tenants.get({ tenant_id })).data,
-  });
+  const tenant = useAnswer(tenantKey(tenant_id), () => client.tenants.get({ tenant_id }));
   usePageTitle(titles[chosen], tenant.data?.name ?? 'Tenant');
   if (isMissing(tenant.error))
     return (

@@ -1,6 +1,7 @@
-import { Button, Card, Group, MultiSelect, Select, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Group, MultiSelect, Select, Stack, Text } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { useState } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { PermittedFields } from '../../components/feedback/permitted.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
@@ -48,9 +49,7 @@ export function Tokens({ tenant_id, user }: { tenant_id: string; user: string | 
     <Card withBorder maw={720}>
       <Stack>
         <div>
-          <Title order={3} size="h4">
-            Tokens of users
-          </Title>
+          <Heading>Tokens of users</Heading>
           <Text c="dimmed" size="sm">
             Your backend mints a token when one of the tenant’s users signs in to your product. Mint one here
             to try the API as that user.

@@ -1,10 +1,11 @@
-import { Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { fieldComplaints } from '../../components/feedback/complaint.ts';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../components/fields/submit-row.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { type User, usersKey } from '../../queries/tenants.ts';
@@ -104,11 +105,7 @@ function Fields({ tenant_id, user, etag, onDone }: Props & { etag: string }) {
             {complaints.channel_identities}
           </Text>
         )}
-        <Group justify="end">
-          <Button type="submit" loading={save.isPending}>
-            {user ? 'Save' : 'Create user'}
-          </Button>
-        </Group>
+        <SubmitRow isBusy={save.isPending}>{user ? 'Save' : 'Create user'}</SubmitRow>
       </Stack>
     </form>
   );

@@ -55,7 +55,7 @@ const known = <T extends object>(read: T): T =>
 export const readEventsSearch = (search: Record<string, unknown>): EventsSearch =>
   known({
     source: textOf(search.source),
-    status: eventStatuses.find(one => one === search.status),
+    status: eventStatuses.find(eventStatus => eventStatus === search.status),
     connection: textOf(search.connection),
     type: textOf(search.type),
     where: textOf(search.where),
@@ -64,17 +64,21 @@ export const readEventsSearch = (search: Record<string, unknown>): EventsSearch 
     from: momentOf(search.from),
     to: momentOf(search.to),
     event: textOf(search.event),
-    view: eventTabs.find(one => one === search.view),
+    view: eventTabs.find(eventTab => eventTab === search.view),
   });
 
 export const readSourceSearch = (search: Record<string, unknown>): SourceSearch => {
   const { source: _, ...events } = readEventsSearch(search);
-  return known({ ...events, tab: sourceTabs.find(one => one === search.tab), days: daysOf(search.days) });
+  return known({
+    ...events,
+    tab: sourceTabs.find(sourceTab => sourceTab === search.tab),
+    days: daysOf(search.days),
+  });
 };
 
 export type EventSearch = { view?: EventTab };
 export const readEventSearch = ({ view }: Record<string, unknown>): EventSearch =>
-  known({ view: eventTabs.find(one => one === view) });
+  known({ view: eventTabs.find(eventTab => eventTab === view) });
 
 export type DaysSearch = { days?: number };
 export const readDaysSearch = (search: Record<string, unknown>): DaysSearch =>

@@ -23,7 +23,7 @@ function barOf({ received, statuses: of }: Days[number]) {
 
 // Imports the chart library, so it is loaded lazily.
 export default function EventsChart({ days, from, count }: { days: Days; from: string; count: number }) {
-  const known = new Map(days.map(one => [one.day, barOf(one)]));
+  const known = new Map(days.map(day => [day.day, barOf(day)]));
   // A day without events is a gap in the chart, not a missing day.
   const data = Array.from({ length: count }, (_, index) => {
     const date = new Date(Date.parse(from) + index * dayMs);

@@ -1,7 +1,8 @@
-import { Button, Code, Divider, Group, JsonInput, Stack, Switch, Text, Timeline, Title } from '@mantine/core';
+import { Button, Code, Divider, Group, JsonInput, Stack, Switch, Text, Timeline } from '@mantine/core';
 import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
+import { Heading } from '../../components/display/section.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
@@ -21,9 +22,7 @@ export function ConnectionTrial({ connectionId }: { connectionId: string }) {
   return (
     <Stack component="section" aria-label="Send a sample">
       <Divider />
-      <Title order={3} size="h4">
-        Send a sample
-      </Title>
+      <Heading>Send a sample</Heading>
       <JsonInput
         label="Body"
         description="Runs through the saved connection."

@@ -55,7 +55,7 @@ export function WebhookConnectionsPage() {
 // A connection belongs to a source, so the source is chosen first unless there is one choice only.
 function NewConnection({ sources, chosen }: { sources: readonly Source[]; chosen: string | undefined }) {
   const navigate = useNavigate();
-  const choices = chosen === undefined ? sources : sources.filter(one => one.sourceId === chosen);
+  const choices = chosen === undefined ? sources : sources.filter(source => source.sourceId === chosen);
   const add = (source: string) =>
     void navigate({
       to: '/webhooks/$source',
@@ -89,7 +89,7 @@ function ConnectionsOf({ sources }: { sources: readonly Source[] }) {
   const [count, setCount] = useState(sourcesAtOnce);
   const shown = sources.slice(0, count);
   const { data, error, isPending } = useConnectionsOf(shown.map(one => one.sourceId));
-  const nameOf = (sourceId: string) => sources.find(one => one.sourceId === sourceId)?.name ?? sourceId;
+  const nameOf = (sourceId: string) => sources.find(source => source.sourceId === sourceId)?.name ?? sourceId;
   return (
     <>
       {error && <Failure error={error} />}

@@ -50,11 +50,11 @@ export function WebhookConnections({ sourceId }: { sourceId: string }) {
           rows.length === 0 ? (
             <Text c="dimmed">There is no connection yet. Add one to deliver events to your own address.</Text>
           ) : (
-            rows.map(one => (
+            rows.map(row => (
               <ConnectionCard
-                key={one.connectionId}
-                connection={one}
-                onEdit={() => setEdited(one.connectionId)}
+                key={row.connectionId}
+                connection={row}
+                onEdit={() => setEdited(row.connectionId)}
               />
             ))
           )

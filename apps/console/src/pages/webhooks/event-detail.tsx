@@ -17,6 +17,7 @@ import { IconCheck, IconRefresh, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Fragment } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { TabList } from '../../components/display/tab-list.tsx';
 import { Together } from '../../components/display/together.tsx';
@@ -26,6 +27,7 @@ import { Permitted } from '../../components/feedback/permitted.tsx';
 import { ButtonLink, TextLink } from '../../components/feedback/text-link.tsx';
 import { CopyIcon } from '../../components/fields/copy.tsx';
 import { useAction } from '../../queries/actions.ts';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { counted, formatAgo, formatBytes, formatTime } from '../../text/format.ts';
@@ -42,12 +44,10 @@ type Attempt = Event['attempts'][number];
 const isOpen = (event: Event | undefined): boolean =>
   event !== undefined &&
   (['received', 'processing', 'retrying'].includes(event.status) ||
-    event.deliveries.some(one => one.state === 'pending' || one.state === 'retrying'));
+    event.deliveries.some(delivery => delivery.state === 'pending' || delivery.state === 'retrying'));
 
 const useEvent = (eventId: string) =>
-  useQuery({
-    queryKey: ['event', eventId],
-    queryFn: async () => (await client.webhooks.readEvent({ eventId })).data,
+  useAnswer(['event', eventId], () => client.webhooks.readEvent({ eventId }), {
     refetchInterval: ({ state }) => (isOpen(state.data) ? 1_500 : false),
   });
 
@@ -66,7 +66,7 @@ type Props = {
   onClose?: () => void; // if it is shown beside a list
 };
 
-/** What was received, what was sent, and the result of each delivery. */
+/** Shows what was received, what was sent, and the result of each delivery. */
 export function EventDetail({ sourceId: given, eventId, view: wanted, onView, onClose }: Props) {
   // The sent request is computed by running the event through the connection, which not everybody may do.
   const views = useMay()('webhooks.testConnection') ? eventTabs : (['received', 'headers'] as const);
@@ -74,7 +74,7 @@ export function EventDetail({ sourceId: given, eventId, view: wanted, onView, on
   const event = useEvent(eventId);
   const sourceId = given ?? event.data?.sourceId;
   const connections = useConnectionsOf(sourceId === undefined ? [] : [sourceId]).data;
-  const names = new Map(connections.map(one => [one.connectionId, one.name]));
+  const names = new Map(connections.map(connection => [connection.connectionId, connection.name]));
   const source = useQuery({ ...sourceQuery(sourceId ?? ''), enabled: sourceId !== undefined });
   if (isMissing(event.error))
     return (
@@ -94,9 +94,9 @@ export function EventDetail({ sourceId: given, eventId, view: wanted, onView, on
             <LastFailure event={data} names={names} />
             <Tabs value={view} onChange={next => onView(next as EventTab)} keepMounted={false}>
               <TabList chosen={view}>
-                {views.map(one => (
-                  <Tabs.Tab key={one} value={one}>
-                    {viewNames[one]}
+                {views.map(view => (
+                  <Tabs.Tab key={view} value={view}>
+                    {viewNames[view]}
                   </Tabs.Tab>
                 ))}
               </TabList>
@@ -229,27 +229,25 @@ function Deliveries({ event, names }: { event: Event; names: ReadonlyMap<string,
     );
   return (
     <Stack gap="sm">
-      <Title order={3} size="h4">
-        Deliveries
-      </Title>
-      {event.deliveries.map(one => {
-        const attempts = event.attempts.filter(({ connectionId }) => connectionId === one.connectionId);
+      <Heading>Deliveries</Heading>
+      {event.deliveries.map(delivery => {
+        const attempts = event.attempts.filter(({ connectionId }) => connectionId === delivery.connectionId);
         return (
-          <Card withBorder key={one.connectionId}>
+          <Card withBorder key={delivery.connectionId}>
             <Group justify="space-between" mb="sm">
               <Group gap="sm">
-                <Text fw={600}>{names.get(one.connectionId) ?? one.connectionId}</Text>
-                <StatusBadge status={one.state} />
+                <Text fw={600}>{names.get(delivery.connectionId) ?? delivery.connectionId}</Text>
+                <StatusBadge status={delivery.state} />
               </Group>
-              {(one.isHeld || one.nextAttemptAt !== undefined) && (
+              {(delivery.isHeld || delivery.nextAttemptAt !== undefined) && (
                 <Text size="sm" c="dimmed">
-                  {one.isHeld
+                  {delivery.isHeld
                     ? 'Waiting for its connection'
-                    : `Next attempt ${formatAgo(one.nextAttemptAt!)}`}
+                    : `Next attempt ${formatAgo(delivery.nextAttemptAt!)}`}
                 </Text>
               )}
             </Group>
-            {one.error !== undefined && attempts.length === 0 && <Text size="sm">{one.error}</Text>}
+            {delivery.error !== undefined && attempts.length === 0 && <Text size="sm">{delivery.error}</Text>}
             <Attempts attempts={attempts} />
           </Card>
         );
@@ -269,22 +267,22 @@ function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
     );
   return (
     <Timeline bulletSize={22} lineWidth={2} active={attempts.length}>
-      {attempts.map(one => (
+      {attempts.map(attempt => (
         <Timeline.Item
-          key={`${one.run} ${one.attemptNumber}`}
-          color={hasWorked(one) ? 'teal' : 'red'}
-          bullet={hasWorked(one) ? <IconCheck size={12} /> : <IconX size={12} />}
-          title={one.statusCode === 0 ? 'No answer' : `Answered ${one.statusCode}`}
+          key={`${attempt.run} ${attempt.attemptNumber}`}
+          color={hasWorked(attempt) ? 'teal' : 'red'}
+          bullet={hasWorked(attempt) ? <IconCheck size={12} /> : <IconX size={12} />}
+          title={attempt.statusCode === 0 ? 'No answer' : `Answered ${attempt.statusCode}`}
         >
           <Text size="sm" c="dimmed">
-            Attempt {one.attemptNumber}
-            {one.run > 1 && ` of run ${one.run}`} · {formatTime(one.attemptedAt)} ·{' '}
-            {`${one.latencyMs}\u00a0ms`}
+            Attempt {attempt.attemptNumber}
+            {attempt.run > 1 && ` of run ${attempt.run}`} · {formatTime(attempt.attemptedAt)} ·{' '}
+            {`${attempt.latencyMs}\u00a0ms`}
           </Text>
-          {one.error !== undefined && <Text size="sm">{one.error}</Text>}
-          {one.responseBody && (
+          {attempt.error !== undefined && <Text size="sm">{attempt.error}</Text>}
+          {attempt.responseBody && (
             <Code block mt={4} className="stak-code" tabIndex={0} aria-label="Response">
-              {one.responseBody}
+              {attempt.responseBody}
             </Code>
           )}
         </Timeline.Item>

@@ -71,7 +71,7 @@ export function EventFilters({ sourceId, search, change }: Props) {
           placeholder="Any"
           clearable
           clearButtonProps={{ 'aria-label': 'Any connection' }}
-          data={connections.map(one => ({ value: one.connectionId, label: one.name }))}
+          data={connections.map(connection => ({ value: connection.connectionId, label: connection.name }))}
           value={connection ?? null}
           onChange={value => change({ connection: value ?? undefined })}
         />

@@ -70,7 +70,7 @@ function useEvents(sourceId: string | undefined, filters: EventsSearch) {
 // j and k move between events, Escape returns to the list.
 function useEventKeys(rows: readonly EventRow[], openId: string | undefined, change: Props['change']): void {
   const step = (by: number) => {
-    const at = rows.findIndex(one => one.eventId === openId);
+    const at = rows.findIndex(row => row.eventId === openId);
     const next = rows[at === -1 ? 0 : at + by];
     if (next) change({ event: next.eventId });
   };
@@ -89,7 +89,7 @@ export function EventList({ title, sourceId: ofPage, search, change }: Props) {
   useEventKeys(rows, openId, change);
   const isWide = useMediaQuery('(min-width: 75em)', true, { getInitialValueInEffect: false });
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
-  const opened = openId === undefined ? undefined : rows.find(one => one.eventId === openId);
+  const opened = openId === undefined ? undefined : rows.find(row => row.eventId === openId);
   const hasPane = isWide && openId !== undefined;
   const isAlone = !isWide && openId !== undefined; // a link copied from a wide screen, opened on a phone
   return (
@@ -192,7 +192,7 @@ const durationOf = ({ status, attempts, receivedAt, deliveredAt, processedAt }: 
 function EventTable({ rows, isNarrow, hasSource, openId, onOpen, empty }: TableProps) {
   const { data: sources = [] } = useSources();
   const navigate = useNavigate();
-  const nameOf = (sourceId: string) => sources.find(one => one.sourceId === sourceId)?.name ?? sourceId;
+  const nameOf = (sourceId: string) => sources.find(source => source.sourceId === sourceId)?.name ?? sourceId;
   const time = {
     label: 'Time',
     show: (row: EventRow) => (

@@ -12,7 +12,7 @@ export function WebhookEventPage() {
   const { view } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: sources = [] } = useSources();
-  usePageTitle(eventId, 'Events', sources.find(one => one.sourceId === sourceId)?.name);
+  usePageTitle(eventId, 'Events', sources.find(source => source.sourceId === sourceId)?.name);
   return (
     <Stack>
       <TextLink to="/webhooks/$source" params={{ source: sourceId }} size="sm">

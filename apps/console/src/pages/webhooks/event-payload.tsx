@@ -1,17 +1,15 @@
 import { Code, Group, SegmentedControl, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { CopyLine } from '../../components/fields/copy.tsx';
+import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { curlOf } from '../../text/curl.ts';
 import { hexOf, prettyOf } from '../../text/payload-text.ts';
 import type { Event } from './event-detail.tsx';
 
 export const useEventBody = (eventId: string | undefined) =>
-  useQuery({
-    queryKey: ['event-body', eventId],
-    queryFn: async () => (await client.webhooks.readBody({ eventId: eventId! })).data,
+  useAnswer(['event-body', eventId], () => client.webhooks.readBody({ eventId: eventId! }), {
     enabled: eventId !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -6,6 +6,7 @@ import { useEffect, useState } from 'react';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { ConfirmDialog } from '../../components/fields/confirm.tsx';
 import { useAction } from '../../queries/actions.ts';
+import { useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { counted, formatAgo, formatNumber } from '../../text/format.ts';
 import type { EventsSearch } from './address.ts';
@@ -28,7 +29,7 @@ type Props = { sourceId: string; rows: readonly EventRow[]; search: EventsSearch
 export function ReplayMany({ sourceId, rows, search }: Props) {
   const [asked, setAsked] = useState<'matching' | 'listed'>();
   const start = useStartJob(sourceId);
-  const shown = rows.filter(one => one.status !== 'rejected').slice(0, byIdMost);
+  const shown = rows.filter(row => row.status !== 'rejected').slice(0, byIdMost);
   const connectionIds = search.connection === undefined ? {} : { connectionIds: [search.connection] };
   const wanted = { ...search, status: search.status ?? ('failed' as const) };
   const matching = useCount(sourceId, wanted, asked === 'matching');
@@ -132,10 +133,8 @@ function useStartJob(sourceId: string) {
 // The running jobs of this source and the last finished one, also after a reload.
 function JobProgress({ sourceId }: { sourceId: string }) {
   const queries = useQueryClient();
-  const jobs = useQuery({
-    queryKey: jobsKey,
-    queryFn: async () => (await client.webhooks.listJobs()).data.data,
-    refetchOnMount: 'always', // another window, or the command line, may have started one
+  const jobs = useRows(jobsKey, () => client.webhooks.listJobs(), {
+    refetchOnMount: 'always',
     refetchInterval: ({ state }) => (state.data?.some(isRunning) ? jobPollMs : false),
   });
   const own = (jobs.data ?? []).filter(one => one.sourceId === sourceId && one.action === 'replay');

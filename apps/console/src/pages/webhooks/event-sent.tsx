@@ -30,7 +30,7 @@ const headText = (headers: readonly Header[]): string =>
 
 const maskedRequest = (request: Request): Request => ({
   ...request,
-  headers: request.headers.map(one => [...maskHeader(one)] as [string, string]),
+  headers: request.headers.map(header => [...maskHeader(header)] as [string, string]),
 });
 
 // Runs the stored request through the current connection. Nothing is sent.
@@ -50,15 +50,15 @@ type Props = { event: Event; connections: readonly Connection[] };
 /** The request as sent to the destination, after filter, transform and signing, or the differences. */
 export function SentRequest({ event, connections, isDiff }: Props & { isDiff: boolean }) {
   const [chosen, setChosen] = useState<string>();
-  const first = event.deliveries.find(one =>
-    connections.some(known => known.connectionId === one.connectionId),
+  const first = event.deliveries.find(delivery =>
+    connections.some(known => known.connectionId === delivery.connectionId),
   );
   const connectionId = chosen ?? first?.connectionId ?? connections[0]?.connectionId;
   const connection = connections.find(one => one.connectionId === connectionId);
   const sent = useSent(event.eventId, connectionId);
   const body = useEventBody(event.eventId);
   if (connectionId === undefined) return <Text c="dimmed">This source has no connections.</Text>;
-  const lastAttempt = event.attempts.filter(one => one.connectionId === connectionId).at(-1);
+  const lastAttempt = event.attempts.filter(attempt => attempt.connectionId === connectionId).at(-1);
   const isChanged =
     lastAttempt !== undefined &&
     connection !== undefined &&
@@ -68,7 +68,7 @@ export function SentRequest({ event, connections, isDiff }: Props & { isDiff: bo
       <Group align="end" justify="space-between">
         <Select
           label="Connection"
-          data={connections.map(one => ({ value: one.connectionId, label: one.name }))}
+          data={connections.map(connection => ({ value: connection.connectionId, label: connection.name }))}
           value={connectionId}
           allowDeselect={false}
           onChange={value => setChosen(value ?? undefined)}

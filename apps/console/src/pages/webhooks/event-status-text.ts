@@ -17,7 +17,7 @@ export const lastFailures = (event: {
     .filter(({ state }) => state === 'failed' || state === 'retrying')
     .map(({ connectionId, state, error }) => {
       const last = event.attempts
-        .filter(one => one.connectionId === connectionId)
+        .filter(attempt => attempt.connectionId === connectionId)
         .toSorted((a, b) => a.attemptedAt - b.attemptedAt)
         .at(-1);
       return {

@@ -85,7 +85,7 @@ export function FilterBuilder({ value, onChange, error }: Props) {
 function Rows({ draft, onChange }: { draft: FilterDraft; onChange: (draft: FilterDraft) => void }) {
   const { match, rules } = draft;
   const put = (at: number, part: Partial<RuleDraft>) =>
-    onChange({ match, rules: rules.map((one, index) => (index === at ? { ...one, ...part } : one)) });
+    onChange({ match, rules: rules.map((rule, index) => (index === at ? { ...rule, ...part } : rule)) });
   return (
     <>
       {rules.length > 1 && (

@@ -40,8 +40,8 @@ export const useConnectionsOf = (sourceIds: readonly string[]) =>
   useQueries({
     queries: sourceIds.map(connectionsQuery),
     combine: results => ({
-      data: results.flatMap(one => one.data ?? []) as Connection[],
-      error: results.find(one => one.error)?.error ?? null,
-      isPending: results.some(one => one.isPending),
+      data: results.flatMap(result => result.data ?? []) as Connection[],
+      error: results.find(result => result.error)?.error ?? null,
+      isPending: results.some(result => result.isPending),
     }),
   });

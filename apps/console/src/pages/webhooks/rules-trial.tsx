@@ -4,6 +4,7 @@ import type { ApiTypes } from '@stak/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CodeField } from '../../components/fields/code-field.tsx';
+import { useRows } from '../../queries/answers.ts';
 import { client, messageOf } from '../../queries/api.ts';
 import { formatAgo } from '../../text/format.ts';
 import { prettyOf } from '../../text/payload-text.ts';
@@ -16,9 +17,7 @@ const pauseMs = 400; // debounce while typing
 
 /** The newest events of a source, to try rules with. */
 const useSamples = (sourceId: string) =>
-  useQuery({
-    queryKey: ['samples', sourceId],
-    queryFn: async () => (await client.webhooks.listEvents({ sourceId, limit: 20 })).data.data,
+  useRows(['samples', sourceId], () => client.webhooks.listEvents({ sourceId, limit: 20 }), {
     staleTime: 30_000,
   });
 
@@ -58,9 +57,9 @@ export function RulesTrial({ sourceId, rules, sample, onSample }: Props) {
             description="Runs through the rules as you type. Nothing is sent."
             data={[
               { value: '', label: 'Your own JSON' },
-              ...events.map(one => ({
-                value: one.eventId,
-                label: `${one.eventType ?? one.eventId}, ${formatAgo(one.receivedAt)}`,
+              ...events.map(event => ({
+                value: event.eventId,
+                label: `${event.eventType ?? event.eventId}, ${formatAgo(event.receivedAt)}`,
               })),
             ]}
             value={sample.eventId ?? ''}

@@ -13,7 +13,7 @@ export function SourceSelect({ value, onChange, w }: Props) {
       clearable
       searchable
       clearButtonProps={{ 'aria-label': 'All sources' }}
-      data={sources.map(one => ({ value: one.sourceId, label: one.name }))}
+      data={sources.map(source => ({ value: source.sourceId, label: source.name }))}
       value={value ?? null}
       onChange={next => onChange(next ?? undefined)}
       w={w}

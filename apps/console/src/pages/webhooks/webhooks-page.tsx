@@ -1,9 +1,10 @@
 import { Alert, Button, Card, Group, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { DataTable } from '../../components/display/data-table.tsx';
+import { Heading } from '../../components/display/section.tsx';
 import { StatusBadge } from '../../components/display/status-badge.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
@@ -12,6 +13,7 @@ import { TextLink } from '../../components/feedback/text-link.tsx';
 import { CopyIcon } from '../../components/fields/copy.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../queries/actions.ts';
+import { useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { usePageTitle } from '../../shell/page-title.ts';
@@ -164,19 +166,14 @@ const alertTitles = {
 };
 
 function WebhookAlerts() {
-  const alerts = useQuery({
-    queryKey: ['webhook-alerts'],
-    queryFn: async () => (await client.webhooks.listAlerts({ limit: 5 })).data.data,
-  });
+  const alerts = useRows(['webhook-alerts'], () => client.webhooks.listAlerts({ limit: 5 }));
   const { data: sources = [] } = useSources();
   const connections = useConnectionsOf([...new Set(alerts.data?.map(one => one.sourceId))]).data;
   if (!alerts.data?.length) return null;
-  const nameOf = (sourceId: string) => sources.find(one => one.sourceId === sourceId)?.name ?? sourceId;
+  const nameOf = (sourceId: string) => sources.find(source => source.sourceId === sourceId)?.name ?? sourceId;
   return (
     <Stack gap="xs">
-      <Title order={3} size="h4">
-        Recent alerts
-      </Title>
+      <Heading>Recent alerts</Heading>
       {alerts.data.map(one => (
         <Alert
           key={`${one.raisedAt} ${one.connectionId} ${one.alertKind}`}

@@ -43,8 +43,6 @@ const entitiesBy: Readonly<Record<Rule, readonly AnyEntity[]>> = {
     webhooks.job,
     webhooks.dayCount,
     webhooks.totalCount,
-    webhooks.earlierDayCount,
-    webhooks.earlierTotalCount,
     tenants.tenant,
     tenants.accountTenant,
     tenants.user,

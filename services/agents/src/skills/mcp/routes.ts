@@ -8,10 +8,12 @@ import {
   type PageRequest,
   pageOf,
   pageQuery,
+  readOnly,
   route,
 } from '@stak/http';
 import type { Service, SkillDeps } from '../../deps.ts';
-import * as schema from '../../schema.ts';
+import { tenantParams } from '../../schema.ts';
+import * as schema from '../schema.ts';
 import {
   acceptTools,
   deleteMcpServer,
@@ -26,33 +28,27 @@ import { mcpServersOfTenant } from './tables.ts';
 
 const own = { auth: 'account', tags: ['agents'] as string[], tenant: 'path', mcp: false } as const;
 const base = '/v1/tenants/{tenant_id}/mcp-servers';
-const params = schema.tenantParams.extend({ name: schema.mcpServerName });
+const params = tenantParams.extend({ name: schema.mcpServerName });
 const onePath = `${base}/{name}` as const;
 const found = ['agents.mcp_server_not_found'];
 
 const routes = {
   list: route({
     ...own,
-    method: 'get',
+    ...readOnly,
     path: base,
     operationId: 'agents.listMcpServers',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'List the MCP servers of a tenant',
     description: 'Returns the MCP servers and the tools that each of them has.',
-    request: { params: schema.tenantParams, query: pageQuery() },
+    request: { params: tenantParams, query: pageQuery() },
     responses: { 200: json(pageOf(schema.mcpServerShape)) },
   }),
   get: route({
     ...own,
-    method: 'get',
+    ...readOnly,
     path: onePath,
     operationId: 'agents.getMcpServer',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     scope: 'read',
     summary: 'Get an MCP server and its tools',
     description: 'Returns how the MCP server is registered, and which tools it has.',

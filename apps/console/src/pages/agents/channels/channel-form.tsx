@@ -1,8 +1,9 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { fieldComplaints } from '../../../components/feedback/complaint.ts';
 import { Failure } from '../../../components/feedback/failure.tsx';
 import { submitHandler } from '../../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../../components/fields/submit-row.tsx';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { channelsKey } from '../queries.ts';
@@ -52,11 +53,7 @@ export function ChannelForm({ tenant_id, onDone }: Props) {
           error={fieldComplaints(claim.error).channel_id}
           data-autofocus
         />
-        <Group justify="end">
-          <Button type="submit" loading={claim.isPending}>
-            Add channel
-          </Button>
-        </Group>
+        <SubmitRow isBusy={claim.isPending}>Add channel</SubmitRow>
       </Stack>
     </form>
   );

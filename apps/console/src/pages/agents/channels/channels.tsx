@@ -1,8 +1,9 @@
-import { Alert, Button, Card, Group, Modal, SimpleGrid, Stack, Switch, Text, Title } from '@mantine/core';
+import { Alert, Button, Card, Group, Modal, SimpleGrid, Stack, Switch, Text } from '@mantine/core';
 import { iterate } from '@stak/client';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Heading } from '../../../components/display/section.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { client } from '../../../queries/api.ts';
@@ -33,9 +34,7 @@ export function Channels({ tenant_id, status }: Props) {
       <Enabled tenant_id={tenant_id} />
       <Card withBorder component="section" aria-label="Channels">
         <Group justify="space-between" mb="sm">
-          <Title order={3} size="h4">
-            Channels
-          </Title>
+          <Heading>Channels</Heading>
           <Permitted to="tenants.claimChannel">
             <Button leftSection={<IconPlus size={16} />} onClick={() => setIsAdding(true)}>
               Add channel
@@ -67,7 +66,7 @@ const names = { dashboard: 'Console and API', ...channelNames };
 const switchChannel =
   (type: string, isOn: boolean) =>
   ({ enabled_channels }: Settings) => {
-    const others = enabled_channels.filter(one => one !== type);
+    const others = enabled_channels.filter(channel => channel !== type);
     return { enabled_channels: isOn ? [...others, type] : others };
   };
 
@@ -78,9 +77,7 @@ function Enabled({ tenant_id }: { tenant_id: string }) {
   const may = useMay();
   return (
     <Card withBorder component="section" aria-label="Where the agent answers">
-      <Title order={3} size="h4">
-        Where the agent answers
-      </Title>
+      <Heading>Where the agent answers</Heading>
       <Text c="dimmed" size="sm" mb="sm">
         Messages from other channels are refused.
       </Text>

@@ -1,9 +1,10 @@
 import { Button, Card, Code, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Failure } from '../../../components/feedback/failure.tsx';
 import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import { useSubmit } from '../../../queries/actions.ts';
+import { useRows } from '../../../queries/answers.ts';
 import { client } from '../../../queries/api.ts';
 import { formatTime } from '../../../text/format.ts';
 import { jsonText } from '../../../text/payload-text.ts';
@@ -13,13 +14,11 @@ const refreshMs = 5_000; // others may decide, and the agent may ask at any time
 
 // Actions that the agent may take only after an approval. The conversation continues when all are decided.
 export function Approvals({ conversationPath }: { conversationPath: ConversationPath }) {
-  const { data = [] } = useQuery({
-    queryKey: approvalsKey(conversationPath),
-    queryFn: async () =>
-      (await client.agents.listConversationApprovals({ ...conversationPath, limit: 100 })).data.data,
-    refetchInterval: refreshMs,
-    retry: false,
-  });
+  const { data = [] } = useRows(
+    approvalsKey(conversationPath),
+    () => client.agents.listConversationApprovals({ ...conversationPath, limit: 100 }),
+    { refetchInterval: refreshMs, retry: false },
+  );
   return data
     .filter(one => one.status === 'waiting')
     .map(one => <WaitingApproval key={one.approval_id} conversationPath={conversationPath} approval={one} />);

@@ -26,7 +26,7 @@ export function ConversationList({ tenant_id, search: { conversation, user }, go
     { refetchInterval: refreshMs },
   );
   const whose = user === undefined ? {} : { user };
-  const nameOf = (user_id: string) => users.find(one => one.user_id === user_id)?.display_name ?? user_id;
+  const nameOf = (user_id: string) => users.find(user => user.user_id === user_id)?.display_name ?? user_id;
   return (
     <Stack gap="xs" className="agents-side">
       <Permitted to="agents.createConversation">

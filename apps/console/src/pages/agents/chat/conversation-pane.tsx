@@ -1,9 +1,10 @@
 import { Alert, Box, Button, Group, Stack, Text } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type UIEvent, useEffect, useLayoutEffect, useRef } from 'react';
 import { More, usePages } from '../../../components/display/pages.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
+import { useAnswer } from '../../../queries/answers.ts';
 import { client } from '../../../queries/api.ts';
 import { useMay } from '../../../queries/permissions.ts';
 import { type ConversationPath, conversationKey, turnsKey } from '../queries.ts';
@@ -25,11 +26,11 @@ export function ConversationPane({
   onLeave: () => void;
 }) {
   const queries = useQueryClient();
-  const head = useQuery({
-    queryKey: conversationKey(conversationPath),
-    queryFn: async () => (await client.agents.getConversation(conversationPath)).data,
-    retry: false,
-  });
+  const head = useAnswer(
+    conversationKey(conversationPath),
+    () => client.agents.getConversation(conversationPath),
+    { retry: false },
+  );
   const turns = usePages(
     turnsKey(conversationPath),
     cursor => client.agents.listMessages({ ...conversationPath, order: 'newest', limit: 30, ...cursor }),

@@ -1,6 +1,7 @@
-import { Select, Stack, Title } from '@mantine/core';
+import { Select, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Heading } from '../../../components/display/section.tsx';
 import { Failure } from '../../../components/feedback/failure.tsx';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
@@ -40,9 +41,7 @@ export function NewConversation({ tenant_id, user, onBegun }: Props) {
     <>
       <Stack className="agents-log" justify="center" p="md">
         <Stack maw={520} mx="auto" w="100%">
-          <Title order={3} size="h4">
-            Talk to the agent
-          </Title>
+          <Heading>Talk to the agent</Heading>
           <Select
             label="As"
             description="The agent sees this user’s tasks, inbox and memory."

@@ -13,7 +13,7 @@ const examples: Readonly<Record<string, string>> = {
 // Suggestions for users who do not know what to ask.
 export function Suggestions({ tenant_id, onSay }: { tenant_id: string; onSay: (content: string) => void }) {
   const skills = useSkills(tenant_id).data ?? [];
-  const known = skills.filter(one => one.is_enabled).flatMap(({ name }) => examples[name] ?? []);
+  const known = skills.filter(skill => skill.is_enabled).flatMap(({ name }) => examples[name] ?? []);
   return (
     <div>
       <Text size="sm" c="dimmed" mb="xs">

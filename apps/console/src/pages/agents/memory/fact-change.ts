@@ -12,10 +12,10 @@ export async function changeFact(
 ): Promise<void> {
   for await (const item of iterate(client.agents.listMemory, { tenant_id, user_id, limit: 100 })) {
     if (item.session_id !== session_id) continue;
-    const isThere = item.key_facts.some(one => one.fact_id === fact_id);
+    const isThere = item.key_facts.some(fact => fact.fact_id === fact_id);
     if (!isThere) break;
-    const key_facts = item.key_facts.flatMap(one => {
-      if (one.fact_id !== fact_id) return [{ fact_id: one.fact_id, fact: one.fact }];
+    const key_facts = item.key_facts.flatMap(fact => {
+      if (fact.fact_id !== fact_id) return [{ fact_id: fact.fact_id, fact: fact.fact }];
       return text === undefined ? [] : [{ fact_id, fact: text }];
     });
     await client.agents.editMemory({ tenant_id, user_id, session_id, body: { key_facts } });

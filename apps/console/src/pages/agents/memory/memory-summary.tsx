@@ -1,11 +1,13 @@
-import { Button, Card, Group, Stack, Switch, Text, Textarea, Title } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Button, Card, Group, Stack, Switch, Text, Textarea } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { Heading } from '../../../components/display/section.tsx';
 import { Failure } from '../../../components/feedback/failure.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import { Confirm } from '../../../components/fields/confirm.tsx';
 import { submitHandler } from '../../../components/fields/submit-handler.ts';
 import { useSubmit } from '../../../queries/actions.ts';
+import { useAnswer } from '../../../queries/answers.ts';
 import { client } from '../../../queries/api.ts';
 import { memoryKey } from '../queries.ts';
 
@@ -15,10 +17,7 @@ type Change = { is_declined?: boolean; memory_summary?: string | null };
 export function MemorySummary({ tenant_id, user_id, name }: Props) {
   const queries = useQueryClient();
   const queryKey = ['memory-settings', tenant_id, user_id];
-  const settings = useQuery({
-    queryKey,
-    queryFn: async () => (await client.agents.getMemorySettings({ tenant_id, user_id })).data,
-  });
+  const settings = useAnswer(queryKey, () => client.agents.getMemorySettings({ tenant_id, user_id }));
   const change = useSubmit(
     (body: Change) => client.agents.changeMemorySettings({ tenant_id, user_id, body }),
     {
@@ -30,9 +29,7 @@ export function MemorySummary({ tenant_id, user_id, name }: Props) {
   const submit = submitHandler(text => change.mutate({ memory_summary: text('summary').trim() || null }));
   return (
     <Card withBorder component="section" aria-label="Summary">
-      <Title order={3} size="h4">
-        Summary
-      </Title>
+      <Heading>Summary</Heading>
       <Text c="dimmed" size="sm" mb="sm">
         What a model gets to know about {name} before every conversation. It is generated from conversations
         until somebody edits it. Clear it to have it generated again.

@@ -1,5 +1,6 @@
-import { Card, Select, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Card, Select, SimpleGrid, Stack, Text } from '@mantine/core';
 import { More, usePages } from '../../../components/display/pages.tsx';
+import { Heading } from '../../../components/display/section.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { TextLink } from '../../../components/feedback/text-link.tsx';
 import { client } from '../../../queries/api.ts';
@@ -68,9 +69,7 @@ function Facts({ tenant_id, user_id }: { tenant_id: string; user_id: string }) {
     <Card withBorder component="section" aria-label="Remembered facts">
       <Stack>
         <div>
-          <Title order={3} size="h4">
-            Conversations and facts
-          </Title>
+          <Heading>Conversations and facts</Heading>
           <Text c="dimmed" size="sm">
             By the conversation they come from: what the user asked to remember, and what was learnt when the
             conversation was summarised. A model gets the newest, up to 8 KB.

@@ -1,8 +1,9 @@
-import { Button, Card, Group, Modal, Text, Title } from '@mantine/core';
+import { Button, Card, Group, Modal, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DataTable } from '../../../components/display/data-table.tsx';
+import { Heading } from '../../../components/display/section.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { ActionMenu } from '../../../components/fields/action-menu.tsx';
@@ -23,9 +24,7 @@ export function OwnSkills({ tenant_id }: { tenant_id: string }) {
     <Card withBorder component="section" aria-label="Your own skills">
       <Group justify="space-between" mb="sm">
         <div>
-          <Title order={3} size="h4">
-            Your own skills
-          </Title>
+          <Heading>Your own skills</Heading>
           <Text c="dimmed" size="sm">
             The agent calls your server and answers with its response.
           </Text>

@@ -1,4 +1,5 @@
-import { Card, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Card, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Heading } from '../../../components/display/section.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { useSkills } from '../queries.ts';
 import { OwnSkills } from './own-skills.tsx';
@@ -17,9 +18,7 @@ function BuiltInSkills({ tenant_id }: Props) {
   const skills = useSkills(tenant_id);
   return (
     <Card withBorder component="section" aria-label="Skills">
-      <Title order={3} size="h4">
-        Skills
-      </Title>
+      <Heading>Skills</Heading>
       <Text c="dimmed" size="sm" mb="md">
         What the agent may look up and do, when a user says a trigger phrase or the model asks for it.
       </Text>

@@ -11,8 +11,8 @@ export function switchSkill(
   { name, is_custom }: { name: string; is_custom: boolean },
   isOn: boolean,
 ): SettingsPatch {
-  const builtIn = enabled_skills.filter(one => one !== name);
-  const own = custom_skills.filter(one => nameOf(one) !== name);
+  const builtIn = enabled_skills.filter(skill => skill !== name);
+  const own = custom_skills.filter(skill => nameOf(skill) !== name);
   if (!isOn) return { enabled_skills: builtIn, custom_skills: own };
   return is_custom ? { custom_skills: [...own, name] } : { enabled_skills: [...builtIn, name] };
 }

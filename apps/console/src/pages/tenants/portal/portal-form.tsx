@@ -1,5 +1,4 @@
 import {
-  Button,
   Card,
   ColorInput,
   Group,
@@ -9,13 +8,14 @@ import {
   Stack,
   Text,
   TextInput,
-  Title,
 } from '@mantine/core';
 import { useId, useState } from 'react';
+import { Heading } from '../../../components/display/section.tsx';
 import { fieldComplaints } from '../../../components/feedback/complaint.ts';
 import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import { SaveFailure } from '../../../components/feedback/save-failure.tsx';
 import { submitHandler } from '../../../components/fields/submit-handler.ts';
+import { SubmitRow } from '../../../components/fields/submit-row.tsx';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import type { Settings } from '../settings-draft.ts';
@@ -52,9 +52,7 @@ export function PortalForm({ tenant_id, read, onSaved }: Props) {
       <form onSubmit={submit}>
         <PermittedFields to="tenants.updateSettings">
           <Stack gap="sm">
-            <Title order={3} size="h4">
-              Sign-in and looks
-            </Title>
+            <Heading>Sign-in and looks</Heading>
             <div>
               <Input.Label labelElement="div" display="block" mb={4} id={signInLabel}>
                 Users sign in
@@ -103,11 +101,7 @@ export function PortalForm({ tenant_id, read, onSaved }: Props) {
             </SimpleGrid>
             <Preview {...draft} />
             {save.error && <SaveFailure error={save.error} onReadAgain={() => void onSaved()} />}
-            <Group justify="end">
-              <Button type="submit" loading={save.isPending}>
-                Save the portal
-              </Button>
-            </Group>
+            <SubmitRow isBusy={save.isPending}>Save the portal</SubmitRow>
           </Stack>
         </PermittedFields>
       </form>

@@ -1,6 +1,7 @@
-import { Button, Card, Checkbox, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
 import { type ApiTypes, StakError } from '@stak/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Heading } from '../../../components/display/section.tsx';
 import { fieldComplaints } from '../../../components/feedback/complaint.ts';
 import { Failure } from '../../../components/feedback/failure.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
@@ -36,9 +37,7 @@ export function PortalProvider({ tenant_id }: { tenant_id: string }) {
     <Card withBorder component="section" aria-label="Provider of the tenant">
       <Stack gap="sm" maw={720}>
         <div>
-          <Title order={3} size="h4">
-            Single sign-on
-          </Title>
+          <Heading>Single sign-on</Heading>
           <Text c="dimmed" size="sm">
             Users sign in to the portal through the tenant’s own OpenID Connect provider.
           </Text>

@@ -1,7 +1,8 @@
-import { Alert, Anchor, Button, Card, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Card, Code, Group, Stack, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Heading } from '../../../components/display/section.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { CopyIcon } from '../../../components/fields/copy.tsx';
 import { portalKey, settingsKey, usePortal, useSettings } from '../../../queries/tenants.ts';
@@ -37,9 +38,7 @@ function Address({ tenant_id }: { tenant_id: string }) {
     <Card withBorder component="section" aria-label="Address">
       <Stack gap="sm">
         <div>
-          <Title order={3} size="h4">
-            The portal
-          </Title>
+          <Heading>The portal</Heading>
           <Text c="dimmed" size="sm">
             A page for this tenant’s users: chat, inboxes, tasks and what is remembered about them.{' '}
             <Anchor href="/docs/guides/portal" inherit underline="always">
