@@ -12,6 +12,7 @@ export const uiParts = 2_000; // of one message in the AI SDK's protocol: texts,
 export const importedTurnBytes = 64 * 1024; // of messages by one side without a pause
 
 export const ttlDays = 30; // after the last activity, as documented
+export const temporaryDays = 1; // of a conversation that its caller keeps: long enough to repeat a request
 export const headBytes = 32 * 1024; // of the documented item: it is rewritten with every turn
 export const turnBytes = 300 * 1024; // below an item's 400 KB, with room for keys and figures
 export const replyBytes = 96 * 1024; // of one answer, which JSON may double; longer ones are cut
@@ -88,6 +89,7 @@ export const skillDescriptionChars = 1_000; // sent to the model with every mess
 export const skillTriggers = 20;
 export const triggerChars = 100;
 export const schemaBytes = 8 * 1024; // sent to the model with every message
+export const formatBytes = 64 * 1024; // the schema of an answer, in a request of its caller
 export const schemaParts = 500; // schemas within schemas, and values they list
 export const schemaDepth = 10;
 export const cachedTokens = 200; // of bots at Teams

@@ -2,7 +2,7 @@ import { boundedRecord, nameSchemas, pageOf } from '@stak/http';
 import { parseUrl } from '@stak/kit';
 import { z } from 'zod';
 import * as limits from './limits.ts';
-import { approvalStatuses, ratings } from './main-table.ts';
+import { approvalStatuses, finishReasons, ratings } from './main-table.ts';
 import { approvals } from './settings.ts';
 import { isCleanText } from './state/message-format.ts';
 
@@ -123,6 +123,11 @@ export const replyShape = z.strictObject({
   seq: z.int(),
   created_at: timestamp,
   reply: z.strictObject({ role: z.literal('assistant'), content: z.string() }),
+  finish_reason: z.enum(finishReasons).optional().describe('Why the model stopped before its end'),
+  tool_calls: z
+    .array(z.strictObject({ tool_call_id: z.string(), name: z.string(), input: z.unknown() }))
+    .optional()
+    .describe("Calls of the caller's own tools, which the answer ends with"),
   merged: z.int().describe('How many messages this answers. Messages sent in quick succession are one turn'),
   ...figures,
 });
