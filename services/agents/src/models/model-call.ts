@@ -153,7 +153,7 @@ async function startStream(
 ) {
   const { streamText, stepCountIs } = await import('ai');
   return streamText({
-    model: await withFormat(await traceModel(model, name), options.format),
+    model: await withFormat(await traceModel(model, name), name, options.format),
     ...options.sampling,
     system: prompt.system,
     messages: prompt.messages as ModelMessage[],

@@ -62,7 +62,7 @@ export async function sendMessage(
   if (!settings.enabled_channels.includes(dashboard))
     throw agentErrors.create('agents.channel_disabled', 'The dashboard is not among the enabled channels.');
   const conversationKey = { tenant_id: tenant.tenant_id, conversation_id };
-  const message_id = key === undefined ? service.ids.next('msg') : `msg_${hashParts(callerOf(caller), key)}`;
+  const message_id = key === undefined ? service.ids.next('msg') : idOfKey(caller, key);
   const options = sending.options && JSON.stringify(sending.options);
   const fingerprint = options === undefined ? hashParts(content) : hashParts(content, options);
   const address = { ...conversationKey, message_id };
@@ -121,6 +121,18 @@ const draftOf = ({ user_id, isTemporary }: Sending) => ({
 
 const callerOf = (caller: Caller): string =>
   caller.kind === 'account' ? `account ${caller.accountId}` : `user ${caller.tenantId} ${caller.userId}`;
+
+const idOfKey = (caller: Caller, key: string): string => `msg_${hashParts(callerOf(caller), key)}`;
+
+// Whether a message with this Idempotency-Key was accepted before.
+export const isAccepted = async (
+  service: Pick<Service, 'store'>,
+  caller: Caller,
+  conversation: ConversationKey,
+  key: string | undefined,
+): Promise<boolean> =>
+  key !== undefined &&
+  (await readMessage(service, { ...conversation, message_id: idOfKey(caller, key) })) !== undefined;
 
 // The user whose quota counts: the conversation's. For a new one, the user it will belong to.
 function payerOf({ caller, user_id }: Sending, head: Head | undefined): string | undefined {
