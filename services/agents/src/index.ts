@@ -17,6 +17,7 @@ import { createMemoryRoutes } from './memory/routes.ts';
 import { createModelRoutes } from './models/routes.ts';
 import { createChatRoutes } from './openai/chat-routes.ts';
 import { createModelListRoutes } from './openai/model-routes.ts';
+import { createResponseRoutes } from './openai/response-routes.ts';
 import type { TenantSettings } from './settings.ts';
 import { checkSettings } from './settings-check.ts';
 import { portSkills } from './skills/built-in.ts';
@@ -55,6 +56,7 @@ export function createAgents(deps: AgentsDeps) {
       ...createModelRoutes(service),
       ...createUiRoutes(service),
       ...createChatRoutes(service),
+      ...createResponseRoutes(service),
       ...createModelListRoutes(service),
       ...createApprovalRoutes(service),
       ...createMcpRoutes(service),

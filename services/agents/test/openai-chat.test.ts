@@ -197,7 +197,7 @@ describe('a chat completion', () => {
     const { client, fixture } = await openAgent([
       (_, stream) => {
         stream.text('It is ear');
-        stream.breakOff();
+        stream.fail('server_error');
       },
       say('It is late.'),
     ]);

@@ -271,7 +271,10 @@ const lostMessage = (): never => {
 };
 
 // The turn that answered a message; undefined while it waits.
-async function readAnswer(service: Pick<Service, 'store'>, address: Address): Promise<TurnItem | undefined> {
+export async function readAnswer(
+  service: Pick<Service, 'store'>,
+  address: Address,
+): Promise<TurnItem | undefined> {
   const found = await readMessage(service, address);
   if (!found) return (await findTurn(service, address)) ?? lostMessage();
   if (found.status === 'waiting') return undefined;
