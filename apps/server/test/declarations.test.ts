@@ -58,6 +58,7 @@ describe('what an operation stores', () => {
       'accounts.transferOwnership',
       'accounts.verifyEmail',
       'agents.cancelAnswer',
+      'agents.cancelResponse',
     ]);
   });
 

@@ -64,7 +64,8 @@ describe('another tenant', () => {
         ...(send ? { send } : {}),
       });
       const isForAccounts = route.auth === 'account' && as.includes('~');
-      expect([route.operationId, status, body.code]).toEqual([
+      const code = route.errorShape ? body.error.code : body.code;
+      expect([route.operationId, status, code]).toEqual([
         route.operationId,
         ...(isForAccounts ? [403, 'http.principal_refused'] : [404, 'tenants.not_found']),
       ]);

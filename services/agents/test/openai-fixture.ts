@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createModels } from '../src/index.ts';
-import { type Fixture, type Options, openFixture } from './agents-fixture.ts';
+import { advanceUntil, type Fixture, type Options, openFixture } from './agents-fixture.ts';
 import { type Behaviour, openStub } from './openai-stub.ts';
 
 export const openAiPath = '/v1/tenants/acme/openai/v1';
@@ -52,3 +52,32 @@ export const call =
     stream.call(name, JSON.stringify(input), id);
     stream.finish('tool_calls');
   };
+
+export const weather = {
+  type: 'function' as const,
+  function: {
+    name: 'weather',
+    description: 'The weather in a city.',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+};
+export const question = (content: string) => ({ role: 'user' as const, content });
+export const failure = async (asked: PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> => {
+  const error = await Promise.resolve(asked).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(OpenAI.APIError);
+  return error as InstanceType<typeof OpenAI.APIError>;
+};
+
+// Time passes until the request is over, for attempts that follow after a while.
+export async function eventually<T>(fixture: Fixture, asked: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  asked.then(over, over);
+  await advanceUntil(fixture, () => isOver);
+  return asked;
+}
