@@ -105,10 +105,10 @@ describe('a response', () => {
     ]);
   });
 
-  it('is not kept if its caller keeps the conversation', async () => {
+  it.each([false, true])('takes a conversation that is sent whole, stored: %s', async store => {
     const { client, stub } = await openAgent([call('weather', { city: 'Oslo' }), say('It snows.')]);
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'How is Oslo?' }];
-    const ask = () => client.responses.create({ model: 'default', input, tools: [weather], store: false });
+    const ask = () => client.responses.create({ model: 'default', input, tools: [weather], store });
     const first = await ask();
     input.push(...(first.output as OpenAI.Responses.ResponseInput), {
       type: 'function_call_output',

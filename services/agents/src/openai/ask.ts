@@ -81,6 +81,7 @@ export async function ask(service: OpenAiDeps, given: Ask): Promise<Asked> {
         messages: history,
         mostMessages: tenant.settings.max_conversation_history,
         creation_id: hashParts(conversation_id),
+        endsOpen: true,
       },
     );
   const asked: AnswerOptions = {
