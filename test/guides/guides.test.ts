@@ -119,6 +119,12 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     '"structuredContent":',
   ],
   [
+    page('openai'),
+    '"id":"openai-compatible/llama3.2","object":"model"',
+    '"message":{"role":"assistant","content":"Marie and Pierre Curie discovered it."',
+    '"object":"response"',
+  ],
+  [
     page('lake'),
     '"columns":[{"name":"status","type":"VARCHAR"},{"name":"tasks","type":"BIGINT"}]',
     '"name":"tasks-completed"',

@@ -48,7 +48,10 @@ describe('the audit trail', () => {
       'accounts.sendVerification', // to their own address
       'accounts.testOrganisationProvider',
       'agents.cancelAnswer',
+      'agents.cancelResponse',
+      'agents.createChatCompletion',
       'agents.createConversation',
+      'agents.createResponse',
       'agents.rateAnswer',
       'agents.renameConversation',
       'agents.sendMessage',

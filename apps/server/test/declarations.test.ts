@@ -59,6 +59,7 @@ describe('what an operation stores', () => {
       'accounts.transferOwnership',
       'accounts.verifyEmail',
       'agents.cancelAnswer',
+      'agents.cancelResponse',
     ]);
   });
 

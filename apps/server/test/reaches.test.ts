@@ -46,6 +46,8 @@ describe('what a route reaches', () => {
       'webhooks.testConnection',
     ]);
     expect(reaching('model').toSorted()).toEqual([
+      'agents.createChatCompletion',
+      'agents.createResponse',
       'agents.decideApproval',
       'agents.sendMessage',
       'agents.sendUiMessage',

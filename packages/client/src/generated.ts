@@ -28,6 +28,8 @@ export type AgentUsage = {
   }>;
 };
 
+export type AgentsGetOpenAiModelData = { id: string; object: 'model'; created: number; owned_by: string };
+
 export type Alert = {
   alertKind: 'delivery_failed' | 'breaker_opened' | 'connection_disabled';
   sourceId: string;
@@ -121,6 +123,106 @@ export type CategoryErasure = {
 export type Channel = { tenant_id: string; type: string; channel_id: string; created_at: string };
 
 export type ChannelCredentials = { type: string; channel_id: string; updated_at: string };
+
+export type ChatCompletion = {
+  id: string;
+  object: 'chat.completion';
+  created: number;
+  model: string;
+  choices: Array<{
+    index: 0;
+    message: {
+      role: 'assistant';
+      content: string | null;
+      refusal: null;
+      tool_calls?: Array<{ id: string; type: 'function'; function: { name: string; arguments: string } }>;
+    };
+    finish_reason: 'stop' | 'length' | 'tool_calls' | 'content_filter';
+    logprobs: null;
+  }>;
+  usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number };
+  conversation_id: string;
+  message_id: string;
+  approvals?: Array<Approval>;
+};
+
+export type ChatCompletionRequest = {
+  model: string;
+  metadata?: { [name: string]: string } | null;
+  store?: boolean | null;
+  stream?: boolean | null;
+  temperature?: number | null;
+  top_p?: number | null;
+  parallel_tool_calls?: boolean | null;
+  user?: string | null;
+  safety_identifier?: string | null;
+  service_tier?: 'auto' | 'default' | null;
+  prompt_cache_key?: string | null;
+  prompt_cache_retention?: string | null;
+  top_logprobs?: 0;
+  messages: Array<
+    | {
+        role: 'system' | 'developer';
+        content: string | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>;
+      }
+    | {
+        role: 'user';
+        content: string | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>;
+      }
+    | {
+        role: 'assistant';
+        content?:
+          | string
+          | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>
+          | null;
+        tool_calls?: Array<{
+          id: string;
+          type: 'function';
+          function: { name: string; arguments: string; [name: string]: unknown };
+          [name: string]: unknown;
+        }> | null;
+        [name: string]: unknown;
+      }
+    | {
+        role: 'tool';
+        tool_call_id: string;
+        content: string | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>;
+      }
+  >;
+  max_tokens?: number | null;
+  max_completion_tokens?: number | null;
+  stop?: string | Array<string> | null;
+  seed?: number | null;
+  presence_penalty?: number | null;
+  frequency_penalty?: number | null;
+  tools?: Array<{
+    type: 'function';
+    function: {
+      name: string;
+      description?: string | null;
+      parameters?: { [name: string]: unknown } | null;
+      strict?: boolean | null;
+    };
+  }> | null;
+  tool_choice?: 'none' | 'auto' | 'required' | { type: 'function'; function: { name: string } } | null;
+  response_format?:
+    | { type: 'text' }
+    | { type: 'json_object' }
+    | {
+        type: 'json_schema';
+        json_schema: {
+          name: string;
+          description?: string | null;
+          schema: { [name: string]: unknown };
+          strict?: boolean | null;
+        };
+      }
+    | null;
+  stream_options?: { include_usage?: boolean | null; include_obfuscation?: boolean | null } | null;
+  n?: 1;
+  logprobs?: false;
+  modalities?: ['text'] | null;
+};
 
 export type ChosenConnections = { connectionIds?: Array<string> };
 
@@ -517,6 +619,8 @@ export type MessageReply = {
   seq: number;
   created_at: string;
   reply: { role: 'assistant'; content: string };
+  finish_reason?: 'length' | 'content_filter';
+  tool_calls?: Array<{ tool_call_id: string; name: string; input?: unknown }>;
   merged: number;
   routing: 'rule' | 'model' | 'import';
   rule: string | null;
@@ -548,6 +652,10 @@ export type NewMessage = {
 export type NewName = { name: string };
 
 export type OAuthError = { error: string; error_description: string };
+
+export type OpenAiError = {
+  error: { message: string; type: string; param: string | null; code: string | null; request_id?: string };
+};
 
 export type Organisation = {
   accountId: string;
@@ -676,6 +784,131 @@ export type RecoveryCodes = { recoveryCodes: Array<string> };
 export type ReminderBefore = { days_before: number; time: string };
 
 export type ReminderTime = { at: string };
+
+export type Response = {
+  id: string;
+  object: 'response';
+  created_at: number;
+  status: 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+  background: boolean;
+  error: { code: string; message: string } | null;
+  incomplete_details: { reason: 'max_output_tokens' | 'content_filter' } | null;
+  instructions: string | null;
+  max_output_tokens: number | null;
+  model: string;
+  output: Array<
+    | {
+        type: 'message';
+        id: string;
+        status: 'in_progress' | 'completed' | 'incomplete';
+        role: 'assistant';
+        content: Array<{ type: 'output_text'; text: string; annotations: Array<unknown> }>;
+      }
+    | {
+        type: 'function_call';
+        id: string;
+        status: 'in_progress' | 'completed' | 'incomplete';
+        call_id: string;
+        name: string;
+        arguments: string;
+      }
+    | { type: 'mcp_approval_request'; id: string; name: string; arguments: string; server_label: string }
+  >;
+  parallel_tool_calls: boolean;
+  previous_response_id: string | null;
+  conversation: { id: string };
+  store: boolean;
+  temperature: number | null;
+  top_p: number | null;
+  text: { [name: string]: unknown };
+  tool_choice?: unknown;
+  tools: Array<{ [name: string]: unknown }>;
+  truncation: 'auto';
+  metadata: { [name: string]: string };
+  usage: {
+    input_tokens: number;
+    input_tokens_details: { cached_tokens: number };
+    output_tokens: number;
+    output_tokens_details: { reasoning_tokens: number };
+    total_tokens: number;
+  } | null;
+};
+
+export type ResponseRequest = {
+  model: string;
+  metadata?: { [name: string]: string } | null;
+  store?: boolean | null;
+  stream?: boolean | null;
+  temperature?: number | null;
+  top_p?: number | null;
+  parallel_tool_calls?: boolean | null;
+  user?: string | null;
+  safety_identifier?: string | null;
+  service_tier?: 'auto' | 'default' | null;
+  prompt_cache_key?: string | null;
+  prompt_cache_retention?: string | null;
+  top_logprobs?: 0;
+  input:
+    | string
+    | Array<
+        | {
+            type: 'function_call';
+            call_id: string;
+            name: string;
+            arguments: string;
+            status?: 'in_progress' | 'completed' | 'incomplete' | null;
+            [name: string]: unknown;
+          }
+        | {
+            type: 'function_call_output';
+            id?: string | null;
+            call_id: string;
+            output:
+              | string
+              | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>;
+            status?: 'in_progress' | 'completed' | 'incomplete' | null;
+          }
+        | { type: 'item_reference'; id: string }
+        | {
+            type?: 'message';
+            role: 'user' | 'assistant' | 'system' | 'developer';
+            content:
+              | string
+              | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>;
+            status?: 'in_progress' | 'completed' | 'incomplete' | null;
+            [name: string]: unknown;
+          }
+      >;
+  instructions?: string | null;
+  previous_response_id?: string | null;
+  conversation?: string | { id: string } | null;
+  max_output_tokens?: number | null;
+  tools?: Array<{
+    name: string;
+    description?: string | null;
+    parameters?: { [name: string]: unknown } | null;
+    strict?: boolean | null;
+    type: 'function';
+  }> | null;
+  tool_choice?: 'none' | 'auto' | 'required' | { type: 'function'; name: string } | null;
+  text?: {
+    format?:
+      | { type: 'text' }
+      | { type: 'json_object' }
+      | {
+          name: string;
+          description?: string | null;
+          schema: { [name: string]: unknown };
+          strict?: boolean | null;
+          type: 'json_schema';
+        }
+      | null;
+  } | null;
+  truncation?: 'auto' | 'disabled' | null;
+  include?: Array<'reasoning.encrypted_content'> | null;
+  stream_options?: { include_obfuscation?: boolean | null } | null;
+  background?: boolean | null;
+};
 
 export type RetryConfig = { delaysS?: Array<number>; maxAttempts?: number };
 
@@ -1462,6 +1695,8 @@ export type ApiTypes = {
     args: { tenant_id: string; conversation_id: string };
     data: { cancelled: Array<string> };
   };
+  /** Stop a response, in OpenAI's protocol. For: user, scope write. */
+  'agents.cancelResponse': { args: { tenant_id: string; response_id: string }; data: Response };
   /** Opt out of being remembered, or edit the summary. For: user, scope write. */
   'agents.changeMemorySettings': {
     args: {
@@ -1473,10 +1708,20 @@ export type ApiTypes = {
   };
   /** Clear a conversation. For: user, scope write. */
   'agents.clearConversation': { args: { tenant_id: string; conversation_id: string }; data: undefined };
+  /** Create a chat completion, in OpenAI's protocol. For: user, scope write. */
+  'agents.createChatCompletion': {
+    args: { tenant_id: string; 'idempotency-key'?: string; body: ChatCompletionRequest };
+    data: ChatCompletion;
+  };
   /** Create a conversation. For: user, scope write. */
   'agents.createConversation': {
     args: { tenant_id: string; body: { conversation_id?: string; title?: string; user_id?: string } };
     data: Conversation;
+  };
+  /** Create a response, in OpenAI's protocol. For: user, scope write. */
+  'agents.createResponse': {
+    args: { tenant_id: string; 'idempotency-key'?: string; body: ResponseRequest };
+    data: Response;
   };
   /** Approve or refuse a call. For: user, scope write. */
   'agents.decideApproval': {
@@ -1529,11 +1774,15 @@ export type ApiTypes = {
   'agents.getMcpServer': { args: { tenant_id: string; name: string }; data: McpServer };
   /** Get the memory settings and summary of a user. For: user, scope read. */
   'agents.getMemorySettings': { args: { tenant_id: string; user_id: string }; data: MemoryStatus };
+  /** Get a model, in OpenAI's protocol. For: user, scope read. */
+  'agents.getOpenAiModel': { args: { tenant_id: string; model: string }; data: AgentsGetOpenAiModelData };
   /** Get the answer to a message, or wait for it. For: user, scope read. */
   'agents.getReply': {
     args: { tenant_id: string; conversation_id: string; message_id: string };
     data: MessageReply | WaitingReply;
   };
+  /** Get a response, in OpenAI's protocol. For: user, scope read. */
+  'agents.getResponse': { args: { tenant_id: string; response_id: string }; data: Response };
   /** Get messages, tokens and cost of the whole tenant by day. For: user, scope read. */
   'agents.getTenantUsage': { args: { tenant_id: string; from?: string; to?: string }; data: AgentUsage };
   /** Get messages, tokens and cost by day. For: user, scope read. */
@@ -1608,6 +1857,11 @@ export type ApiTypes = {
   'agents.listModels': {
     args: Record<never, never>;
     data: { data: Array<Model>; default: string | null; missing: string | null };
+  };
+  /** List the models, in OpenAI's protocol. For: user, scope read. */
+  'agents.listOpenAiModels': {
+    args: { tenant_id: string };
+    data: { object: 'list'; data: Array<AgentsGetOpenAiModelData> };
   };
   /** List skills. For: user, scope read. */
   'agents.listSkills': { args: { tenant_id: string }; data: { data: Array<Skill> } };
@@ -3067,6 +3321,10 @@ export const operations = {
     method: 'POST',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/cancel',
   },
+  'agents.cancelResponse': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/openai/v1/responses/{response_id}/cancel',
+  },
   'agents.changeMemorySettings': {
     method: 'PATCH',
     path: '/v1/tenants/{tenant_id}/users/{user_id}/memory-settings',
@@ -3076,11 +3334,23 @@ export const operations = {
     method: 'DELETE',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
   },
+  'agents.createChatCompletion': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/openai/v1/chat/completions',
+    body: 'json',
+    headers: ['idempotency-key'],
+  },
   'agents.createConversation': {
     method: 'POST',
     path: '/v1/tenants/{tenant_id}/conversations',
     body: 'json',
     isKeyed: true,
+  },
+  'agents.createResponse': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/openai/v1/responses',
+    body: 'json',
+    headers: ['idempotency-key'],
   },
   'agents.decideApproval': {
     method: 'POST',
@@ -3124,10 +3394,12 @@ export const operations = {
     method: 'GET',
     path: '/v1/tenants/{tenant_id}/users/{user_id}/memory-settings',
   },
+  'agents.getOpenAiModel': { method: 'GET', path: '/v1/tenants/{tenant_id}/openai/v1/models/{model}' },
   'agents.getReply': {
     method: 'GET',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages/{message_id}',
   },
+  'agents.getResponse': { method: 'GET', path: '/v1/tenants/{tenant_id}/openai/v1/responses/{response_id}' },
   'agents.getTenantUsage': { method: 'GET', path: '/v1/tenants/{tenant_id}/usage' },
   'agents.getUsage': { method: 'GET', path: '/v1/tenants/{tenant_id}/agent-usage' },
   'agents.importConversation': {
@@ -3151,6 +3423,7 @@ export const operations = {
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
   },
   'agents.listModels': { method: 'GET', path: '/v1/models' },
+  'agents.listOpenAiModels': { method: 'GET', path: '/v1/tenants/{tenant_id}/openai/v1/models' },
   'agents.listSkills': { method: 'GET', path: '/v1/tenants/{tenant_id}/skills' },
   'agents.putChannelCredentials': {
     method: 'PUT',

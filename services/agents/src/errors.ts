@@ -13,6 +13,7 @@ export const agentErrors = defineErrors({
   'agents.price_unknown': 409,
   'agents.model_failed': 502,
   'agents.no_model': 409,
+  'agents.model_not_found': 404,
   'agents.channel_disabled': 403,
   'agents.channel_not_found': 404,
   'agents.credentials_refused': 422,

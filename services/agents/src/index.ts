@@ -15,6 +15,9 @@ import * as limits from './limits.ts';
 import { ownSkills } from './memory/conversation-skills.ts';
 import { createMemoryRoutes } from './memory/routes.ts';
 import { createModelRoutes } from './models/routes.ts';
+import { createChatRoutes } from './openai/chat-routes.ts';
+import { createModelListRoutes } from './openai/model-routes.ts';
+import { createResponseRoutes } from './openai/response-routes.ts';
 import type { TenantSettings } from './settings.ts';
 import { checkSettings } from './settings-check.ts';
 import { portSkills } from './skills/built-in.ts';
@@ -52,6 +55,9 @@ export function createAgents(deps: AgentsDeps) {
       ...createChannelRoutes(service),
       ...createModelRoutes(service),
       ...createUiRoutes(service),
+      ...createChatRoutes(service),
+      ...createResponseRoutes(service),
+      ...createModelListRoutes(service),
       ...createApprovalRoutes(service),
       ...createMcpRoutes(service),
     ] as const,

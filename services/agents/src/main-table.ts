@@ -5,6 +5,7 @@ import { z } from 'zod';
 const listed = ['title', 'user_id', 'channel', 'last_seq', 'created_at', 'updated_at'] as const;
 
 export const ratings = ['good', 'bad'] as const;
+export const finishReasons = ['length', 'content_filter'] as const;
 
 export const conversationsKeys = defineKeys({
   name: 'conversations',
@@ -40,6 +41,10 @@ export const conversation = entity(conversationsKeys, {
       .describe('the title was chosen, and is not taken from the first message'),
     user_id: z.string().optional().describe('its owner'),
     channel: z.string().optional(),
+    is_temporary: z
+      .boolean()
+      .optional()
+      .describe('of one question, whose caller keeps the conversation: it expires after a day'),
     created_at: z.string().optional(),
     version: z.number().int(),
   }),
@@ -75,6 +80,7 @@ export const state = entity(conversationsKeys, {
     user_id: z.string().optional(),
     title: z.string().optional().describe('if it was chosen: another program writes the item without it'),
     channel: z.string().optional(),
+    is_temporary: z.boolean().optional().describe('as in the documented item'),
     created_at: z.string().optional(),
     creation_id: z
       .string()
@@ -146,6 +152,7 @@ export const turn = entity(conversationsKeys, {
     rule: z.string().optional(),
     skills: z.array(z.string()).optional(),
     model: z.string().optional(),
+    finish_reason: z.enum(finishReasons).optional().describe('why the model stopped before its end'),
     input_tokens: z.number().int().optional(),
     output_tokens: z.number().int().optional(),
     cost_micros: z.number().int().optional().describe('millionths of a dollar'),
@@ -178,6 +185,10 @@ export const message = entity(conversationsKeys, {
     reserved_on: z.string().optional().describe('the day whose quota it counts against'),
     cancelled_at: z.number().int().optional().describe('millisecond at which its answer was stopped'),
     regenerates: z.boolean().optional().describe('its answer replaces that of the last turn'),
+    options: z
+      .string()
+      .optional()
+      .describe('JSON, only while it waits: what the caller says about the answer'),
     epoch: z.number().int().optional(),
     seq: z.number().int().optional(),
     reason: z.string().optional(),

@@ -1,7 +1,7 @@
 import { boundedRecord, nameSchemas, pageOf } from '@stak/http';
 import { z } from 'zod';
 import * as limits from './limits.ts';
-import { approvalStatuses, ratings } from './main-table.ts';
+import { approvalStatuses, finishReasons, ratings } from './main-table.ts';
 import { isCleanText } from './state/message-format.ts';
 
 // Requests and responses of the API. Attribute names are the same as in the table.
@@ -160,6 +160,17 @@ export const replyShape = z.strictObject({
       content: z.string().describe('The text of the message.'),
     })
     .describe('The answer to the user.'),
+  finish_reason: z.enum(finishReasons).optional().describe('Why the model stopped before its end.'),
+  tool_calls: z
+    .array(
+      z.strictObject({
+        tool_call_id: z.string().describe('The id of the call.'),
+        name: z.string().describe('The name of the tool.'),
+        input: z.unknown().describe('The arguments of the call.'),
+      }),
+    )
+    .optional()
+    .describe("Calls of the caller's own tools, which the answer ends with."),
   merged: z.int().describe('How many messages this answers. Messages sent in quick succession are one turn'),
   ...figures,
 });

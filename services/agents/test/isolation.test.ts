@@ -24,6 +24,8 @@ describe('another tenant', () => {
     name: 'mine',
     type: 'slack',
     channel_id: 'T1',
+    model: 'default',
+    response_id: `resp_${Buffer.from('c\nmsg_x').toString('base64url')}`,
   };
   const bodies: Record<string, unknown> = {
     'agents.createConversation': {},
@@ -32,6 +34,12 @@ describe('another tenant', () => {
     'agents.sendUiMessage': {
       messages: [{ id: 'q', role: 'user', parts: [{ type: 'text', text: 'hello' }] }],
     },
+    'agents.createChatCompletion': {
+      model: 'default',
+      messages: [{ role: 'user', content: 'hello' }],
+      metadata: { conversation_id: 'c' },
+    },
+    'agents.createResponse': { model: 'default', input: 'hello', conversation: 'c' },
     'agents.importConversation': { messages: [{ role: 'user', content: 'x' }] },
     'agents.decideApproval': { approved: true },
     'agents.rateAnswer': { rating: 'good' },
@@ -56,7 +64,8 @@ describe('another tenant', () => {
         ...(send ? { send } : {}),
       });
       const isForAccounts = route.auth === 'account' && as.includes('~');
-      expect([route.operationId, status, body.code]).toEqual([
+      const code = route.errorShape ? body.error.code : body.code;
+      expect([route.operationId, status, code]).toEqual([
         route.operationId,
         ...(isForAccounts ? [403, 'http.principal_refused'] : [404, 'tenants.not_found']),
       ]);

@@ -27,6 +27,7 @@ export type Stream = {
 export async function openStub(...behaviours: Behaviour[]) {
   const asked: ModelRequest[] = [];
   const server = createServer(async (request, response) => {
+    if (request.method === 'GET') return void response.writeHead(404).end(); // it lists no models
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     asked.push(JSON.parse(Buffer.concat(chunks).toString()));

@@ -108,8 +108,8 @@ export const agentAnswerFaults: readonly Fault[] = [
   {
     name: 'cancel-takes-later-ones',
     file: 'services/agents/src/turns/cancel.ts',
-    before: 'return cancelled.length > 0 ? cancelled : waiting;',
-    after: 'return waiting;',
+    before: '  if (cancelled.length > 0) return cancelled;\n',
+    after: '',
     why: 'A message that arrives after the stop gets no answer',
     caughtBy: { test: 'services/agents/test/cancel.test.ts', name: 'of nothing that comes later' },
   },

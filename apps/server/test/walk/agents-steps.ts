@@ -70,6 +70,21 @@ const talking: readonly Step[] = [
     status: 204,
     stranger: 'own',
   }),
+  // There is no model on this server.
+  ...byBoth({
+    operation: 'agents.createChatCompletion',
+    body: { model: 'default', messages: [{ role: 'user', content: 'Walked?' }] },
+    status: 404,
+  }),
+  ...byBoth({
+    operation: 'agents.createResponse',
+    body: { model: 'default', input: 'Walked?' },
+    status: 404,
+  }),
+  ...byBoth({ operation: 'agents.getResponse', path: { response_id: 'resp_walked' }, status: 404 }),
+  ...byBoth({ operation: 'agents.cancelResponse', path: { response_id: 'resp_walked' }, status: 404 }),
+  ...byBoth({ operation: 'agents.listOpenAiModels' }),
+  ...byBoth({ operation: 'agents.getOpenAiModel', path: { model: 'default' } }),
   { operation: 'agents.listModels', stranger: 'own' },
   { operation: 'agents.testModel', body: {}, status: 409, stranger: 'own' },
 ];

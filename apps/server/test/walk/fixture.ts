@@ -30,6 +30,7 @@ export type Operation = {
   isAudited: boolean;
   endUserScope?: string;
   hasJsonBody: boolean;
+  problemType: string; // of its errors
 };
 
 // A key cannot call these.
@@ -73,6 +74,7 @@ export async function openFixture(
     ...(route.endUserScope && { endUserScope: route.endUserScope }),
     isAudited: route.audit === true,
     hasJsonBody: 'application/json' in (route.request?.body?.content ?? {}),
+    problemType: route.errorShape ? 'application/json' : 'application/problem+json',
   }));
   const owner = await signUp(server.url, 'owner');
   const stranger = await signUp(server.url, 'stranger');

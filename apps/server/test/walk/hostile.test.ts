@@ -198,10 +198,12 @@ function asOwner(operation: Operation, request: Partial<Request>): Promise<Answe
 
 const ask = (request: Request) => send(fixture.server.url, request);
 
-function expectProblem(answer: Answer, statuses: readonly number[], { id }: Operation): void {
+function expectProblem(answer: Answer, statuses: readonly number[], { id, problemType }: Operation): void {
   expect(statuses, `${id}: ${answer.status} ${answer.text.slice(0, 300)}`).toContain(answer.status);
-  expect(answer.headers.get('content-type'), id).toContain('application/problem+json');
-  expect(answer.json, id).toMatchObject({ status: answer.status, code: expect.any(String) });
+  expect(answer.headers.get('content-type'), id).toContain(problemType);
+  const problem = { status: answer.status, code: expect.any(String) };
+  const ofOpenAi = { error: { message: expect.any(String), code: expect.any(String) } };
+  expect(answer.json, id).toMatchObject(problemType === 'application/json' ? ofOpenAi : problem);
 }
 
 // 501 is an integration that is not configured, 503 a place that is busy: both are documented problems.

@@ -101,7 +101,7 @@ async function expectNothing(
   for (const trace of tracesOf(fixture)) expect(answer.text, path).not.toContain(trace);
   if (isForeign && step.stranger === 'own') return;
   expect(statuses, path).toContain(answer.status);
-  expect(answer.headers.get('content-type'), path).toBe('application/problem+json');
+  expect(answer.headers.get('content-type'), path).toBe(operation.problemType);
   const twin = isForeign && answer.status === 404 && missingTwin(operation, request);
   if (!twin) return;
   const missing = await send(fixture.server.url, { ...twin, token });

@@ -29,6 +29,7 @@ export type SseOptions = {
   lifetimeMs?: number;
   bufferBytes?: number;
   namesEnd?: boolean; // whether the last event gives the reason for the end; default: true
+  isPlain?: boolean; // data only, without any event of ours: for clients that parse the data of every event
 };
 
 const headers = {
@@ -43,8 +44,9 @@ export function sse<A extends Auth>(c: Context<ApiEnv<A>>, options: SseOptions):
   if (c.req.method === 'HEAD') return c.body(null, 200, headers); // there is no reader to cancel the stream
 
   const { log, stopping, streams } = c.get('server');
-  const buffer = createEventBuffer(options.bufferBytes ?? limits.sseBufferBytes, options);
-  buffer.retryAfter(limits.sseRetryMs);
+  const { isPlain = false, namesEnd = !isPlain } = options;
+  const buffer = createEventBuffer(options.bufferBytes ?? limits.sseBufferBytes, { namesEnd });
+  if (!isPlain) buffer.retryAfter(limits.sseRetryMs);
   if (stopping.aborted) {
     buffer.end('stopping');
     return c.body(buffer.stream, 200, headers);

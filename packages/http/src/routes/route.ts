@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { ZodObject, type ZodType } from 'zod';
 import type { ApiEnv } from '../context.ts';
 import type { EndUserScope, ProviderPrincipal, Scope } from '../principal.ts';
+import type { Problem } from '../problem.ts';
 import type { RatePolicy } from '../stores/rate-limit.ts';
 import { checkBounded, checkStrict } from './strict-schema.ts';
 
@@ -115,6 +116,8 @@ export type RouteSpec = Guard & {
   responses: RouteConfig['responses'];
   // Error codes of the service's catalogue that this route may return, for the document.
   problems?: readonly string[];
+  // Its errors in the form of another protocol, for clients that do not know RFC 9457.
+  errorShape?: { schema: ZodType; show(problem: Problem): unknown };
   // A POST that creates something: handled once for each Idempotency-Key.
   idempotent?: true;
   // Whether If-Match may or must be sent.
@@ -150,6 +153,7 @@ const fields: Readonly<Record<keyof RouteSpec, true>> = {
   request: true,
   responses: true,
   problems: true,
+  errorShape: true,
   idempotent: true,
   conditional: true,
   limits: true,

@@ -85,7 +85,9 @@ function describeRoute(route: RouteSpec, statuses: Statuses): RouteConfig {
   for (const [status, codes] of problemsOf(route, statuses))
     responses[status] ??= {
       description: codes.map(code => `\`${code}\``).join(', '),
-      content: { [problemType]: { schema: problemSchema } },
+      content: route.errorShape
+        ? { 'application/json': { schema: route.errorShape.schema } }
+        : { [problemType]: { schema: problemSchema } },
     };
   return {
     // OpenAPI cannot express any method, so POST stands for it.

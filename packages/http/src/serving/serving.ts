@@ -181,9 +181,10 @@ function withCopiedHeaders(response: Response, headers: readonly string[]): Resp
 export function answerError(c: ApiContext, error: unknown, serving: Serving, route?: RouteSpec): Response {
   const { problem, headers } = problemFor(error, c.get('requestId'), serving, route);
   c.set('problemCode', problem.code);
-  return new Response(JSON.stringify(problem), {
+  const { errorShape } = route ?? {};
+  return new Response(JSON.stringify(errorShape ? errorShape.show(problem) : problem), {
     status: problem.status,
-    headers: { 'Content-Type': problemType, ...headers },
+    headers: { 'Content-Type': errorShape ? 'application/json' : problemType, ...headers },
   });
 }
 

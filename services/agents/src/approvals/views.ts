@@ -19,7 +19,7 @@ export const showApproval = (item: ApprovalItem) => ({
 });
 
 // For a channel without buttons.
-export const sayWaiting = (calls: readonly PendingCall[]): string =>
+export const sayWaiting = (calls: readonly Pick<PendingCall, 'approval_id' | 'name' | 'input'>[]): string =>
   [
     'This needs an approval first:',
     ...calls

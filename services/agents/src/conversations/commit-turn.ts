@@ -10,6 +10,7 @@ import {
   type ConversationLease,
   dueAt,
   dueWhenFree,
+  keptDays,
   keyOfConversation,
   pauseAsSeen,
   type StateItem,
@@ -164,6 +165,7 @@ function nextState(
           reply,
           has_stale,
           quiet_at: noted.quiet_at,
+          is_temporary: current.is_temporary,
           retry_at: hasEarlierReply(current, commit) ? current.retry_at : undefined,
         },
         nowMs,
@@ -223,7 +225,7 @@ function settleState(held: ConversationLease, commit: Commit, next: Partial<Stat
   );
 }
 
-export type Draft = { title?: string; user_id?: string; channel?: string };
+export type Draft = { title?: string; user_id?: string; channel?: string; is_temporary?: boolean };
 
 export function newHead(key: ConversationKey, draft: Draft, epoch: number, nowMs: number): Head {
   const messages = '[]';
@@ -238,7 +240,7 @@ export function newHead(key: ConversationKey, draft: Draft, epoch: number, nowMs
     last_seq: 0,
     created_at: at,
     updated_at: at,
-    ttl: ttlAfter(nowMs, limits.ttlDays),
+    ttl: ttlAfter(nowMs, keptDays(draft)),
     version: 1,
   };
 }
@@ -272,7 +274,7 @@ export function nextHead(
     title: head.title ?? titleOf(turns),
     created_at: head.created_at ?? timestampOf(nowMs),
     updated_at: timestampOf(nowMs),
-    ttl: ttlAfter(nowMs, limits.ttlDays),
+    ttl: ttlAfter(nowMs, keptDays(head)),
     version: isNew || head.version === undefined ? 1 : head.version + 1,
   };
 }
@@ -307,7 +309,7 @@ const receipts = (answered: readonly MessageItem[], last: TurnItem | undefined, 
           seq: last?.seq,
           ttl: ttlAfter(nowMs, limits.receiptDays),
         },
-        remove: ['content', 'reply_to'],
+        remove: ['content', 'options', 'reply_to'],
       },
     ),
   ]);

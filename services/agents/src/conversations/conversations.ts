@@ -230,7 +230,12 @@ export function linesOf(items: AsyncGenerator<Line>): ReadableStream<Uint8Array>
   });
 }
 
-type Import = { messages: readonly Message[]; mostMessages: number; creation_id: string };
+type Import = {
+  messages: readonly Message[];
+  mostMessages: number;
+  creation_id: string;
+  endsOpen?: boolean; // results of the last calls follow
+};
 
 // Imports a conversation as a new one, whose turns are invisible before all are written. A repeated request continues
 // what an earlier run of it has begun.
@@ -238,9 +243,9 @@ export async function importConversation(
   service: StateDeps & Pick<Service, 'store' | 'clock' | 'sealer'>,
   key: ConversationKey,
   draft: Draft,
-  { messages, mostMessages, creation_id }: Import,
+  { messages, mostMessages, creation_id, endsOpen }: Import,
 ): Promise<void> {
-  const turns = turnsOfMessages(messages);
+  const turns = turnsOfMessages(messages, endsOpen);
   if (turns.some(turn => Buffer.byteLength(turn.messages) > limits.turnBytes))
     throw agentErrors.create('agents.import_refused', `A message has more than ${limits.turnBytes} bytes.`);
   const lease = leaseOf(service, key);

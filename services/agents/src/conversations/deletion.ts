@@ -16,6 +16,7 @@ import {
   type ConversationKey,
   type ConversationLease,
   dueAt,
+  keptDays,
   keyOfConversation,
   readState,
   type StateItem,
@@ -140,7 +141,7 @@ function emptyHead(head: Head, epoch: number, nowMs: number) {
   const messages = '[]';
   const version = isExternal(head) ? 1 : head.version + 1;
   const emptied = { messages, digest: digestOf(messages), epoch, last_seq: 0, version };
-  const times = { updated_at: timestampOf(nowMs), ttl: ttlAfter(nowMs, limits.ttlDays) };
+  const times = { updated_at: timestampOf(nowMs), ttl: ttlAfter(nowMs, keptDays(head)) };
   const { title, ...rest } = head;
   const kept = head.is_named ? { ...rest, title } : rest; // the first words are no longer its title
   return write.put(conversation, { ...kept, ...emptied, ...times }, { if: asRead(head) });
@@ -154,7 +155,7 @@ const dropSteps = (waiting: readonly MessageItem[], reason: string, nowMs: numbe
       { tenant_id, conversation_id, message_id },
       {
         set: { status: 'dropped', reason, ttl: ttlAfter(nowMs, limits.receiptDays) },
-        remove: ['content', 'reply_to'],
+        remove: ['content', 'options', 'reply_to'],
       },
       { if: { status: 'waiting' } },
     ),

@@ -84,15 +84,19 @@ export async function restartConversation(
 ): Promise<void> {
   const nowMs = service.clock.now();
   const epoch = nextEpoch(held.state.epoch, nowMs);
-  const { user_id, title } = held.state;
+  const { user_id, title, is_temporary } = held.state;
   const next = { epoch, last_seq: 0, noted_seq: 0, has_stale: true, recalled_by: user_id };
   try {
     await service.store.transact(
       {
         'the state': write.update(state, held.key, { set: next }, { if: { fence: held.fence } }),
-        'the head': write.put(conversation, newHead(held.key, { user_id, title, channel }, epoch, nowMs), {
-          ifAbsent: true,
-        }),
+        'the head': write.put(
+          conversation,
+          newHead(held.key, { user_id, title, channel, is_temporary }, epoch, nowMs),
+          {
+            ifAbsent: true,
+          },
+        ),
       },
       { pattern: 'begin anew' },
     );

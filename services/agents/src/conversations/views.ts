@@ -1,6 +1,6 @@
 import * as limits from '../limits.ts';
 import type { Caller } from '../state/access.ts';
-import { parseMessages, readPlain } from '../state/message-format.ts';
+import { openCalls, parseMessages, readPlain } from '../state/message-format.ts';
 import { type Head, plainTurn, type TurnItem } from '../state/turn-items.ts';
 
 // Responses of the API.
@@ -34,6 +34,13 @@ export const answerOf = (item: Pick<TurnItem, 'messages'>): string =>
     .map(({ content }) => content)
     .join('\n\n');
 
+// Calls that the answer ends with: of tools that its caller runs.
+function callsOf(item: TurnItem) {
+  if (!item.messages.includes('"tool-call"')) return {};
+  const calls = openCalls(parseMessages(item.messages));
+  return calls.length === 0 ? {} : { tool_calls: calls };
+}
+
 export const showReply = (item: TurnItem, message_id: string) => ({
   message_id,
   conversation_id: item.conversation_id,
@@ -41,7 +48,9 @@ export const showReply = (item: TurnItem, message_id: string) => ({
   seq: item.seq,
   created_at: item.created_at,
   reply: { role: 'assistant' as const, content: answerOf(item) },
+  ...callsOf(item),
   merged: item.message_ids.length,
+  ...(item.finish_reason && { finish_reason: item.finish_reason }),
   ...figuresOf(item),
 });
 

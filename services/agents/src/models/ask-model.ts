@@ -8,7 +8,9 @@ import * as limits from '../limits.ts';
 import type { AgentSettings } from '../settings.ts';
 import { executeSkill } from '../skills/run-skill.ts';
 import type { Skill, SkillScope } from '../skills/skill.ts';
+import type { AnswerOptions, CallerTool } from '../state/answer-options.ts';
 import type { LiveEvent } from '../streaming/live-answers.ts';
+import { checkFormat, WrongFormat } from './answer-format.ts';
 import type { Budget } from './budget.ts';
 import {
   type Answer,
@@ -23,6 +25,7 @@ import { type ModelName, type Models, modelText, operatorsChoice } from './model
 export type Question = {
   models: Models;
   settings: AgentSettings;
+  options?: AnswerOptions; // what the caller says about the answer
   prompt: Prompt;
   shorten(): Prompt | undefined; // the same with less history, if there is any
   skills: readonly Skill[];
@@ -36,14 +39,16 @@ export type Question = {
 };
 export type ModelAnswer = Answer & { name: ModelName; skills: string[] };
 
-// The models that may answer, in order: the tenant's (or the default, if the server does not have it), then the
-// tenant's fallback and the operator's.
-export async function findModels({ models, settings }: Pick<Question, 'models' | 'settings'>) {
+type Choice = Pick<Question, 'models' | 'settings'> & { only?: ModelName };
+
+// The models that may answer, in order: the tenant's (or the default, if the server does not have it), then the tenant's
+// fallback and the operator's. If the caller names one, only that.
+export async function findModels({ models, settings, only }: Choice) {
   const { ai_provider: provider, ai_model, ai_fallback } = settings;
   const isOwn = provider !== operatorsChoice && ai_model !== operatorsChoice;
   const own = isOwn ? { provider, model: ai_model } : undefined;
   const first = own && (await models.find(own)) ? own : models.default;
-  const wanted = [first, ai_fallback, models.fallback].filter(name => name !== undefined);
+  const wanted = (only ? [only] : [first, ai_fallback, models.fallback]).filter(name => name !== undefined);
   const names = [...new Map(wanted.map(name => [modelText(name), name])).values()];
   const found = await Promise.all(names.map(async name => ({ name, model: await models.find(name) })));
   return found.flatMap(({ name, model: one }) => (one ? [{ name, model: one }] : []));
@@ -56,8 +61,11 @@ export async function askModel(
 ): Promise<ModelAnswer | undefined> {
   const { clock, log } = service;
   const { scope, budget, emit } = question;
-  const candidates = await findModels(question);
-  const toolBytes = Buffer.byteLength(JSON.stringify(question.skills.map(describeSkill)));
+  const { options = { input: [] } } = question;
+  const candidates = await findModels({ ...question, only: options.model });
+  const callersTools = options.toolChoice === 'none' ? [] : (options.tools ?? []);
+  const offered = [...question.skills.map(describeSkill), ...callersTools];
+  const toolBytes = Buffer.byteLength(JSON.stringify(offered));
   if (candidates.length === 0) return undefined;
   let failure: unknown;
   for (const { name, model } of candidates) {
@@ -66,15 +74,22 @@ export async function askModel(
       const used = [...question.used];
       let hasText = false;
       try {
-        const tools = await toolsOf(service, question, used);
+        const tools = {
+          ...(await toolsOf(service, question, used)),
+          ...(await callersToolsOf(callersTools)),
+        };
         const onText = (text: string) => {
           hasText = true;
           emit({ event: 'delta', data: { text } });
         };
         const { signal } = scope;
         const { stepsLeft } = question;
-        const attempted = { clock, name, model, prompt, tools, stepsLeft, toolBytes, budget, signal, onText };
+        const attempted = {
+          ...{ clock, name, model, prompt, tools, stepsLeft, toolBytes, budget, signal, onText },
+          options,
+        };
         const answer = await attemptAnswer(attempted);
+        checkFormat(answer, options.format);
         if (answer.text !== '' || answer.calls.length > 0) return { ...answer, name, skills: used };
         throw answer.refusal ?? new ModelFault('the answer was empty');
       } catch (error) {
@@ -122,6 +137,7 @@ async function retryDelay(error: unknown, nowMs: number): Promise<number | undef
   const { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } = await import('ai');
   const isBroken =
     error instanceof TruncatedStream ||
+    error instanceof WrongFormat ||
     error instanceof TypeError || // the connection was lost
     [InvalidResponseDataError, JSONParseError, TypeValidationError].some(kind => kind.isInstance(error));
   if (isBroken || isOverload(error)) return limits.modelRetryMs;
@@ -144,6 +160,17 @@ export function describeFailure(error: unknown): string {
   if (isTooLong(error)) return 'the message is too long for it.';
   if (typeof status === 'number' && status >= 400) return `the provider answered ${status}.`;
   return error instanceof ModelFault ? `${error.message}.` : 'the provider could not be used.';
+}
+
+// They are not run here: a call ends the model's step.
+async function callersToolsOf(given: readonly CallerTool[]): Promise<ToolSet> {
+  const { jsonSchema, tool } = await import('ai');
+  return Object.fromEntries(
+    given.map(({ name, description, parameters, isStrict: strict }) => [
+      name,
+      tool({ description, inputSchema: jsonSchema(parameters), ...(strict !== undefined && { strict }) }),
+    ]),
+  ) as ToolSet;
 }
 
 const describeSkill = ({ name, description, jsonSchema, parameters }: Skill) => ({

@@ -2,10 +2,21 @@ import type { Clock } from '@stak/kit';
 import { isUnavailable } from '@stak/table';
 import type { LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import * as limits from '../limits.ts';
-import { cleanText, cutBytes, type Message, type Part } from '../state/message-format.ts';
+import type { AnswerOptions, CallerTool } from '../state/answer-options.ts';
+import {
+  cleanText,
+  cutBytes,
+  type Message,
+  type OpenCall,
+  openCalls,
+  type Part,
+  partsOf,
+} from '../state/message-format.ts';
+import type { TurnItem } from '../state/turn-items.ts';
 import type { Budget } from './budget.ts';
 import { traceModel } from './model-span.ts';
 import type { ModelName } from './models.ts';
+import { withFormat } from './response-format.ts';
 
 export type Prompt = { system: string; messages: readonly Message[]; maxOutputTokens: number };
 export type Attempt = {
@@ -19,14 +30,16 @@ export type Attempt = {
   budget: Budget;
   signal: AbortSignal;
   onText(text: string): void;
+  options?: Pick<AnswerOptions, 'format' | 'isOneCall' | 'sampling' | 'toolChoice' | 'tools'>;
 };
-export type ModelCall = { tool_call_id: string; name: string; input: unknown };
+export type ModelCall = OpenCall;
 export type Answer = {
   text: string;
   messages: Message[];
   refusal?: unknown; // of the budget, which ended the answer
   isRefused: boolean;
   calls: ModelCall[]; // of tools that are not run here
+  finishReason?: TurnItem['finish_reason']; // if the model stopped before its end
 };
 
 // In our own words, so that it can be logged and shown.
@@ -134,17 +147,18 @@ type Spending = ReturnType<typeof createSpending>;
 type Watch = ReturnType<typeof createWatch>;
 
 async function startStream(
-  { name, model, prompt, tools, stepsLeft }: Attempt,
+  { name, model, prompt, tools, stepsLeft, options = {} }: Attempt,
   signal: AbortSignal,
   spending: Spending,
 ) {
   const { streamText, stepCountIs } = await import('ai');
   return streamText({
-    model: await traceModel(model, name),
+    model: await withFormat(await traceModel(model, name), name, options.format),
+    ...options.sampling,
     system: prompt.system,
     messages: prompt.messages as ModelMessage[],
     tools,
-    ...(stepsLeft <= 0 && { toolChoice: 'none' as const }),
+    ...toolChoiceOf(options, stepsLeft),
     maxOutputTokens: prompt.maxOutputTokens,
     includeRawChunks: true, // the SDK leaves out OpenAI's text of a refusal
     maxRetries: 0, // our own retries know the next model and our clock
@@ -157,7 +171,26 @@ async function startStream(
   });
 }
 
-type Said = { text: string; refusal: string; isRefused: boolean; isCut: boolean };
+function toolChoiceOf({ toolChoice, isOneCall }: NonNullable<Attempt['options']>, stepsLeft: number) {
+  const single = isOneCall && {
+    providerOptions: {
+      openai: { parallelToolCalls: false },
+      openaiCompatible: { parallel_tool_calls: false },
+      anthropic: { disableParallelToolUse: true },
+    },
+  };
+  if (stepsLeft <= 0) return { toolChoice: 'none' as const };
+  if (toolChoice === 'required') return { toolChoice, ...single };
+  if (typeof toolChoice !== 'object') return { ...single };
+  return { toolChoice: { type: 'tool' as const, toolName: toolChoice.name }, ...single };
+}
+
+type Said = Pick<Answer, 'finishReason'> & {
+  text: string;
+  refusal: string;
+  isRefused: boolean;
+  isCut: boolean;
+};
 type Stream = AsyncIterable<TextStreamPart<ToolSet>>;
 
 async function readStream(
@@ -176,6 +209,7 @@ async function readStream(
       spending.noteOutput(part.text);
       onText(part.text);
       said.isCut = textBytes > limits.replyBytes;
+      if (said.isCut) said.finishReason = 'length';
       if (said.isCut) break;
     } else if (part.type === 'reasoning-delta') spending.noteOutput(part.text);
     else if (part.type === 'tool-input-delta') spending.noteOutput(part.delta);
@@ -185,6 +219,11 @@ async function readStream(
     } else if (part.type === 'finish-step') {
       spending.finishStep(part.usage);
       said.isRefused = part.finishReason === 'content-filter' || said.refusal !== '';
+      said.finishReason = said.isRefused
+        ? 'content_filter'
+        : part.finishReason === 'length'
+          ? 'length'
+          : undefined;
       if (part.rawFinishReason === undefined && part.finishReason === 'other')
         throw new TruncatedStream('The stream ended before the answer');
     } else if (part.type === 'error') throw part.error;
@@ -194,12 +233,13 @@ async function readStream(
 }
 
 function toAnswer(
-  { onText, prompt }: Attempt,
-  { text, refusal, isRefused }: Said,
+  { onText, prompt, options = {} }: Attempt,
+  { text, refusal, isRefused, finishReason }: Said,
   messages: readonly LooseMessage[],
   overspent: unknown,
 ): Answer {
-  const kept = withOwnIds(messages.flatMap(readMessage), prompt.messages);
+  const own = withOwnIds(messages.flatMap(readMessage), prompt.messages);
+  const kept = options.isOneCall ? withOneCall(own, options.tools) : own;
   let shown = text;
   if (text === '' && isRefused) {
     shown = refusal || sayRefused;
@@ -212,7 +252,21 @@ function toAnswer(
     refusal: overspent,
     isRefused,
     calls: openCalls(kept),
+    finishReason,
   };
+}
+
+// Providers that do not know the setting may call several of the caller's tools at once: the first one counts.
+function withOneCall(messages: readonly Message[], tools: readonly CallerTool[] = []): Message[] {
+  const names = new Set(tools.map(({ name }) => name));
+  const [first] = openCalls(messages).filter(({ name }) => names.has(name));
+  const isKept = (part: Part) =>
+    part.type !== 'tool-call' || !names.has(part.toolName) || part.toolCallId === first?.tool_call_id;
+  return messages.map(message =>
+    typeof message.content === 'string'
+      ? message
+      : ({ ...message, content: message.content.filter(isKept) } as Message),
+  );
 }
 
 // A refusal is an answer: we do not retry, or try other models, until one complies.
@@ -292,9 +346,6 @@ function readMessage({ role, content }: LooseMessage): Message[] {
   return role === 'tool' ? [{ role, content: parts }] : [{ role: 'assistant', content: parts }];
 }
 
-const partsOf = (messages: readonly Message[]): Part[] =>
-  messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
-
 // Gives each call a unique id. Some providers number calls anew in every step, or leave ids empty, but a call is
 // executed once per id.
 function withOwnIds(messages: readonly Message[], before: readonly Message[]): Message[] {
@@ -328,17 +379,6 @@ function withOwnIds(messages: readonly Message[], before: readonly Message[]): M
     typeof message.content === 'string'
       ? message
       : ({ ...message, content: message.content.map(readPart) } as Message),
-  );
-}
-
-// Calls without a result.
-function openCalls(messages: readonly Message[]): ModelCall[] {
-  const parts = partsOf(messages);
-  const closed = new Set(parts.flatMap(part => (part.type === 'tool-result' ? [part.toolCallId] : [])));
-  return parts.flatMap(part =>
-    part.type === 'tool-call' && !closed.has(part.toolCallId)
-      ? [{ tool_call_id: part.toolCallId, name: part.toolName, input: part.input }]
-      : [],
   );
 }
 

@@ -30,6 +30,16 @@ export function windowOf(
   return kept.flat();
 }
 
+// A turn that begins with results of the caller's tools continues the one that called them.
+export function joinContinued(turns: readonly (readonly Message[])[]): Message[][] {
+  const joined: Message[][] = [];
+  for (const turn of turns) {
+    if (turn[0]?.role === 'tool' && joined.length > 0) joined.at(-1)!.push(...turn);
+    else joined.push([...turn]);
+  }
+  return joined;
+}
+
 const idsOf = (messages: readonly Message[], type: 'tool-call' | 'tool-result'): Set<string> =>
   new Set(
     messages.flatMap(({ content }) =>

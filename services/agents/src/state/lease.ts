@@ -98,17 +98,36 @@ export async function whileHeld<T>(
 
 type Work = Pick<
   StateItem,
-  'waiting_count' | 'reply' | 'has_stale' | 'paused' | 'paused_until' | 'quiet_at' | 'retry_at'
+  | 'waiting_count'
+  | 'reply'
+  | 'has_stale'
+  | 'paused'
+  | 'paused_until'
+  | 'quiet_at'
+  | 'retry_at'
+  | 'is_temporary'
 >;
+
+export const keptDays = ({ is_temporary }: { is_temporary?: boolean }): number =>
+  is_temporary ? limits.temporaryDays : limits.ttlDays;
 
 // When a worker must look at a conversation without a lease: now if there is work, otherwise when it has been quiet for
 // a while or may have expired. Messages behind a paused turn wait until that is due. What failed is tried again by time,
 // however many messages arrive meanwhile.
 export function dueWhenFree(
-  { waiting_count, reply, has_stale, paused, paused_until = 0, quiet_at = Infinity, retry_at = 0 }: Work,
+  work: Work,
   nowMs: number,
-  idleMs = nowMs + limits.ttlDays * 24 * 60 * 60_000 + limits.expiryGraceMs,
+  idleMs = nowMs + keptDays(work) * 24 * 60 * 60_000 + limits.expiryGraceMs,
 ): number {
+  const {
+    waiting_count,
+    reply,
+    has_stale,
+    paused,
+    paused_until = 0,
+    quiet_at = Infinity,
+    retry_at = 0,
+  } = work;
   if (has_stale) return nowMs;
   if (reply !== undefined) return Math.max(nowMs, retry_at);
   if (paused !== undefined) return Math.max(nowMs, paused_until);

@@ -19,6 +19,22 @@ export const textOf = (content: string | readonly Part[]): string =>
     ? content
     : content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('');
 
+export const partsOf = (messages: readonly Message[]): Part[] =>
+  messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+
+export type OpenCall = { tool_call_id: string; name: string; input: unknown };
+
+// Calls without a result.
+export function openCalls(messages: readonly Message[]): OpenCall[] {
+  const parts = partsOf(messages);
+  const closed = new Set(parts.flatMap(part => (part.type === 'tool-result' ? [part.toolCallId] : [])));
+  return parts.flatMap(part =>
+    part.type === 'tool-call' && !closed.has(part.toolCallId)
+      ? [{ tool_call_id: part.toolCallId, name: part.toolName, input: part.input }]
+      : [],
+  );
+}
+
 // The documented part of messages, without calls of skills and their results.
 export function plainMessages(messages: readonly Message[]): PlainMessage[] {
   return messages.flatMap(({ role, content }) => {

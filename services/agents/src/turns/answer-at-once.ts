@@ -86,7 +86,7 @@ async function answerIn(
   };
   const settings = readAgentSettings(tenant.settings);
   const { max_conversation_history: mostMessages, memory } = settings;
-  const remembers = memory === 'automatic' && known.user_id !== undefined;
+  const remembers = memory === 'automatic' && known.user_id !== undefined && !known.is_temporary;
   const commit = { head, isNew, turns: [item], mostMessages, remembers };
   const before = splitTurns(splitWritten(head.messages));
   const next = nextHead({ ...commit, before }, [item], item.epoch, item.seq, nowMs);

@@ -21,10 +21,13 @@ import type { MessageItem } from '../state/turn-items.ts';
 export const isCancelled = ({ cancelled_at }: Pick<MessageItem, 'cancelled_at'>): boolean =>
   cancelled_at !== undefined;
 
-// Messages whose answer was stopped have a turn of their own, before the others.
+// Messages whose answer was stopped have a turn of their own, before the others. So has a message whose caller says how to
+// answer it.
 export function nextOf(waiting: readonly MessageItem[]): readonly MessageItem[] {
   const cancelled = waiting.filter(isCancelled);
-  return cancelled.length > 0 ? cancelled : waiting;
+  if (cancelled.length > 0) return cancelled;
+  const own = waiting.findIndex(({ options }) => options !== undefined);
+  return own < 0 ? waiting : waiting.slice(0, Math.max(1, own));
 }
 
 // Stops the answers to everything that waits in a conversation, or only if this message does. Returns the ids of the

@@ -14,8 +14,8 @@ import { readAgentSettings } from '../settings.ts';
 import { enabledSkills } from '../skills/enabled-skills.ts';
 import type { SkillScope } from '../skills/skill.ts';
 import { turnPrincipal } from '../state/access.ts';
+import { inputOf, optionsOf } from '../state/answer-options.ts';
 import { type ConversationLease, whileHeld } from '../state/lease.ts';
-import type { Message } from '../state/message-format.ts';
 import type { ApprovalItem, Progress } from '../state/paused.ts';
 import { type MessageItem, type NewTurn, plainTurn, type TurnItem } from '../state/turn-items.ts';
 import type { Live } from '../streaming/live-answers.ts';
@@ -73,7 +73,7 @@ async function answerAll(
   const tail = replaced ? settled.tail.slice(0, -1) : settled.tail;
   const scope = scopeOf(run, signal, replaced);
   const refresh = () => service.enterTenant(turnPrincipal(tenant.tenant_id, scope.user_id), tenant.tenant_id);
-  const [said, message_ids] = [waiting.map(one => one.content ?? ''), waiting.map(one => one.message_id)];
+  const [said, message_ids] = [waiting.flatMap(inputOf), waiting.map(one => one.message_id)];
   const unsaved = takeUnsaved(service, run);
   if (unsaved) {
     const answered = waiting.filter(one => unsaved.message_ids.includes(one.message_id));
@@ -90,7 +90,7 @@ async function answerAll(
     if (progress) progress = await runCalls(service, { held, progress, approvals, skills, scope, emit });
     const asked = {
       ...{ tenant, refresh, said, message_ids, tail, skills, scope, progress, emit },
-      ...{ isLast, isAwaited },
+      ...{ isLast, isAwaited, options: optionsOf(waiting[0]!) },
       watchCancelled: () => watchCancelled(service, waiting),
     };
     const made = await makeReply(service, asked);
@@ -135,7 +135,8 @@ async function commit(
   const { held, waiting, tenant } = run;
   const settings = readAgentSettings(tenant.settings);
   const { max_conversation_history: mostMessages, max_context_tokens: mostTokens, memory } = settings;
-  const remembers = memory === 'automatic' && held.state.user_id !== undefined;
+  const { user_id, is_temporary } = held.state;
+  const remembers = memory === 'automatic' && user_id !== undefined && !is_temporary;
   let settled = begun;
   for (let moved = 0; ; moved++) {
     try {
@@ -264,7 +265,7 @@ function grantedTo(waiting: readonly MessageItem[]): string | undefined {
 const tailTurns = (mostMessages: number): number => Math.ceil(mostMessages / 2) + 1;
 
 function newTurn(waiting: readonly MessageItem[], made: ReplyDraft, replaced: TurnItem | undefined): NewTurn {
-  const asked = waiting.map((one): Message => ({ role: 'user', content: one.content ?? '' }));
+  const asked = waiting.flatMap(inputOf);
   const { messages, ...rest } = made;
   return {
     ...rest,

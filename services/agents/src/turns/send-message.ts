@@ -11,6 +11,7 @@ import { message, state, turn } from '../main-table.ts';
 import { readAgentSettings } from '../settings.ts';
 import { acceptMessage, type Incoming } from '../state/accept-message.ts';
 import type { Caller } from '../state/access.ts';
+import type { AnswerOptions } from '../state/answer-options.ts';
 import {
   type ConversationKey,
   type ConversationLease,
@@ -38,6 +39,8 @@ export type Sending = {
   isFollowed?: boolean; // the caller wants the answer's events, not only the answer
   regenerates?: boolean; // the answer replaces that of the last turn, if it asks the same
   creates?: boolean; // also for an end user: the id can be nobody else's
+  options?: AnswerOptions;
+  isTemporary?: boolean; // a new conversation is not kept
 };
 export type Sent = {
   message_id: string;
@@ -59,21 +62,24 @@ export async function sendMessage(
   if (!settings.enabled_channels.includes(dashboard))
     throw agentErrors.create('agents.channel_disabled', 'The dashboard is not among the enabled channels.');
   const conversationKey = { tenant_id: tenant.tenant_id, conversation_id };
-  const message_id = key === undefined ? service.ids.next('msg') : `msg_${hashParts(callerOf(caller), key)}`;
-  const fingerprint = hashParts(content);
+  const message_id = key === undefined ? service.ids.next('msg') : idOfKey(caller, key);
+  const options = sending.options && JSON.stringify(sending.options);
+  const fingerprint = options === undefined ? hashParts(content) : hashParts(content, options);
   const address = { ...conversationKey, message_id };
   const before = key === undefined ? undefined : await readMessage(service, address);
   if (before) return repeat(service, before, fingerprint);
 
   const asUser = caller.kind === 'endUser' ? caller.userId : undefined;
-  const draft = { user_id: sending.user_id, channel: dashboard };
+  const draft = draftOf(sending);
   const granted = caller.kind === 'endUser' ? { granted: caller.scope } : {};
   const again = sending.regenerates ? { regenerates: true } : {};
-  const arrived = { ...address, content, fingerprint, channel: dashboard, ...granted, ...again };
+  const asked = options === undefined ? {} : { options };
+  const arrived = { ...address, content, fingerprint, channel: dashboard, ...granted, ...again, ...asked };
   const atOnce = { incoming: arrived, tenant, asUser, draft, hasKey: key !== undefined };
   const answeredBy = (turn: TurnItem) => ({ message_id, isRepeated: false, outcome: Promise.resolve(turn) });
   const tenant_id = tenant.tenant_id;
-  if (service.isStoreLocal && !sending.isFollowed) {
+  const mayBeAtOnce = !sending.isFollowed && options === undefined;
+  if (service.isStoreLocal && mayBeAtOnce) {
     const counting = { payerOf: (head?: Head) => ({ tenant_id, user_id: payerOf(sending, head) }) };
     const turn = await answerAtOnce(service, { ...atOnce, ...counting });
     if (turn) return answeredBy(turn);
@@ -86,7 +92,7 @@ export async function sendMessage(
   const incoming: Incoming = { ...arrived, reserved_on };
   if (payer.user_id !== undefined) incoming.user_id = payer.user_id;
   try {
-    if (!service.isStoreLocal && !sending.isFollowed) {
+    if (!service.isStoreLocal && mayBeAtOnce) {
       const turn = await answerAtOnce(service, { ...atOnce, incoming, head });
       if (turn) return answeredBy(turn);
     }
@@ -107,8 +113,26 @@ export async function sendMessage(
   }
 }
 
+const draftOf = ({ user_id, isTemporary }: Sending) => ({
+  user_id,
+  channel: dashboard,
+  ...(isTemporary && { is_temporary: true }),
+});
+
 const callerOf = (caller: Caller): string =>
   caller.kind === 'account' ? `account ${caller.accountId}` : `user ${caller.tenantId} ${caller.userId}`;
+
+const idOfKey = (caller: Caller, key: string): string => `msg_${hashParts(callerOf(caller), key)}`;
+
+// Whether a message with this Idempotency-Key was accepted before.
+export const isAccepted = async (
+  service: Pick<Service, 'store'>,
+  caller: Caller,
+  conversation: ConversationKey,
+  key: string | undefined,
+): Promise<boolean> =>
+  key !== undefined &&
+  (await readMessage(service, { ...conversation, message_id: idOfKey(caller, key) })) !== undefined;
 
 // The user whose quota counts: the conversation's. For a new one, the user it will belong to.
 function payerOf({ caller, user_id }: Sending, head: Head | undefined): string | undefined {
@@ -118,10 +142,11 @@ function payerOf({ caller, user_id }: Sending, head: Head | undefined): string |
 
 async function acceptOrCreate(
   service: StateDeps & Pick<Service, 'store' | 'clock' | 'sealer'>,
-  { caller, user_id, creates }: Sending,
+  sending: Sending,
   incoming: Incoming,
   busy: 'wait' | 'refuse',
 ) {
+  const { caller, creates } = sending;
   const asUser = caller.kind === 'endUser' ? caller.userId : undefined;
   const mode = { asUser, whenBusy: busy === 'wait' ? ('queue' as const) : ('refuse' as const) };
   for (let tries = 0; tries < 3; tries++) {
@@ -136,7 +161,7 @@ async function acceptOrCreate(
     if (caller.kind === 'endUser' && !creates) throw noConversation();
     const head = await readHead(service, incoming);
     if (head) await mergeExternalWrites(service, incoming);
-    else await createConversation(service, incoming, { user_id, channel: dashboard }).catch(ifNotExisting);
+    else await createConversation(service, incoming, draftOf(sending)).catch(ifNotExisting);
   }
   throw noConversation();
 }
@@ -246,7 +271,10 @@ const lostMessage = (): never => {
 };
 
 // The turn that answered a message; undefined while it waits.
-async function readAnswer(service: Pick<Service, 'store'>, address: Address): Promise<TurnItem | undefined> {
+export async function readAnswer(
+  service: Pick<Service, 'store'>,
+  address: Address,
+): Promise<TurnItem | undefined> {
   const found = await readMessage(service, address);
   if (!found) return (await findTurn(service, address)) ?? lostMessage();
   if (found.status === 'waiting') return undefined;

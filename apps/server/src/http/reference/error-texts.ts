@@ -171,6 +171,8 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'agents.conversation_exists': 'There is a conversation with this id. Choose another id.',
   'agents.memory_declined': 'The user declined to be remembered. Ask the user before remembering anything.',
   'agents.memory_full': 'The user’s memory is full. Delete facts that are no longer needed.',
+  'agents.model_not_found':
+    'The server has no such model, or the caller may not name it. List the models, or name `default`.',
   'agents.no_model': 'No model is configured for the tenant. Choose a provider and a model in the settings.',
   'agents.price_unknown':
     'The price of the model is unknown, so its cost cannot be limited. Choose a model with a known price, or remove the limit.',

@@ -1,0 +1,232 @@
+import { hashParts, type PrincipalOf, principalKey } from '@stak/http';
+import { showWaiting } from '../approvals/list.ts';
+import type { showApproval } from '../approvals/views.ts';
+import { importConversation } from '../conversations/conversations.ts';
+import { findConversation } from '../conversations/external-writes.ts';
+import type { Entered, Service, TurnDeps } from '../deps.ts';
+import { agentErrors } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { findModels } from '../models/ask-model.ts';
+import { type ModelName, modelText } from '../models/models.ts';
+import * as schema from '../schema.ts';
+import { readAgentSettings } from '../settings.ts';
+import { type Caller, resolveChat, resolveUser } from '../state/access.ts';
+import { type AnswerOptions, definesAnswer } from '../state/answer-options.ts';
+import {
+  cleanText,
+  type Message,
+  type OpenCall,
+  openCalls,
+  type Part,
+  parseMessages,
+} from '../state/message-format.ts';
+import { readTurns } from '../state/reads.ts';
+import type { TurnItem } from '../state/turn-items.ts';
+import { awaitAnswer, isAccepted, type Sent, sendMessage } from '../turns/send-message.ts';
+import { refuseField } from './error-shape.ts';
+import type { Address } from './ids.ts';
+
+// A request of OpenAI's protocols, as a message of a conversation here.
+
+export type OpenAiDeps = TurnDeps & Pick<Service, 'isStoreLocal' | 'countMessage'>;
+
+export type Ask = {
+  caller: PrincipalOf<'user'>;
+  tenant: Entered;
+  key: string | undefined; // the caller's Idempotency-Key
+  model: string;
+  user: string | undefined;
+  conversation_id: string | undefined; // to continue, or to begin
+  isKept: boolean; // otherwise the caller keeps the conversation
+  field: 'messages' | 'input'; // of the body, for errors
+  messages: Message[]; // results of tools do not name their tools yet
+  options: Omit<AnswerOptions, 'input' | 'history' | 'model'>;
+  isFollowed: boolean;
+};
+
+export type Asked = { address: Address; sent: Sent };
+
+export async function ask(service: OpenAiDeps, given: Ask): Promise<Asked> {
+  const { caller, tenant, key, conversation_id: named, isKept, field, options } = given;
+  const model = await findModel(service, caller, tenant, given.model);
+  if (caller.kind === 'endUser' && options.instructions !== undefined)
+    refuseField([field], 'Only the host can send instructions, with an API key');
+  const user_id = readUser(caller, given.user);
+  const { tenant_id } = tenant;
+  const own =
+    key === undefined ? service.ids.next('chat') : `chat-${hashParts('openai', principalKey(caller), key)}`;
+  const { conversation_id } =
+    named === undefined
+      ? { conversation_id: own }
+      : await resolveChat(service, caller, { tenant_id, conversation_id: named });
+
+  const messages = cleaned(given.messages);
+  const begin = messages.findLastIndex(({ role }) => role === 'assistant') + 1;
+  const [history, rest] = [messages.slice(0, begin), messages.slice(begin)];
+  if (rest.length === 0)
+    refuseField([field], 'The last message has to be of the user, or the result of a function');
+  const address = { tenant_id, conversation_id };
+  const known = named === undefined ? history : await readLastTurns(service, caller, address);
+  const isRepeated = await isAccepted(service, caller, address, key);
+  const calls = isRepeated ? callsIn(known) : openCalls(known);
+  const input = rest.map(message => withToolName(message, calls, field));
+
+  const isImported = named === undefined && isKept && history.length > 0;
+  if (isImported)
+    await importConversation(
+      service,
+      address,
+      { user_id },
+      {
+        messages: history,
+        mostMessages: tenant.settings.max_conversation_history,
+        creation_id: hashParts(conversation_id),
+        endsOpen: true,
+      },
+    );
+  const asked: AnswerOptions = {
+    input,
+    ...(named === undefined && !isKept && history.length > 0 && { history }),
+    ...options,
+    ...(model && { model }),
+  };
+  const plain = plainText(asked);
+  if (plain?.trim() === '') refuseField([field], 'Something has to be said');
+  if (Buffer.byteLength(JSON.stringify(asked)) > limits.answerOptionsBytes)
+    refuseField([field], `The request has more than ${limits.answerOptionsBytes} bytes`);
+  const isPlain = plain !== undefined && plain.length <= limits.contentChars;
+  const sent = await sendMessage(service, {
+    ...{ caller, tenant, conversation_id, user_id, key, isFollowed: given.isFollowed },
+    ...{ creates: true, isTemporary: named === undefined && !isKept },
+    ...(isPlain ? { content: plain } : { content: '', options: asked }),
+  });
+  return { address: { tenant_id, conversation_id, message_id: sent.message_id }, sent };
+}
+
+// A message of the user and nothing else is sent as through every other door.
+function plainText(asked: AnswerOptions): string | undefined {
+  const [only, ...others] = asked.input;
+  const isPlain = others.length === 0 && only?.role === 'user' && !asked.history && !definesAnswer(asked);
+  return isPlain ? only.content : undefined;
+}
+
+const cleaned = (messages: readonly Message[]): Message[] =>
+  messages.map(message =>
+    typeof message.content === 'string'
+      ? ({ ...message, content: cleanText(message.content) } as Message)
+      : message,
+  );
+
+// The turn that results of the caller's functions continue, and the one before it.
+async function readLastTurns(
+  service: OpenAiDeps,
+  caller: Caller,
+  address: Omit<Address, 'message_id'>,
+): Promise<Message[]> {
+  const head = await findConversation(service, caller, address).catch(error => {
+    if (agentErrors.includes(error) && error.code === 'agents.conversation_not_found') return undefined;
+    throw error;
+  });
+  const turns = head ? await readTurns(service, address, head, 2, Number.POSITIVE_INFINITY) : [];
+  return turns.flatMap(({ messages }) => parseMessages(messages));
+}
+
+const callsIn = (messages: readonly Message[]): OpenCall[] =>
+  openCalls(messages.filter(({ role }) => role !== 'tool'));
+
+function withToolName(message: Message, calls: readonly OpenCall[], field: string): Message {
+  if (message.role !== 'tool') return message;
+  const content = message.content.map((part): Part => {
+    if (part.type !== 'tool-result') return part;
+    const call = calls.find(({ tool_call_id }) => tool_call_id === part.toolCallId);
+    if (!call) return refuseField([field], `No call "${part.toolCallId.slice(0, 100)}" waits for a result`);
+    return { ...part, toolName: call.name };
+  });
+  return { ...message, content };
+}
+
+function readUser(caller: PrincipalOf<'user'>, given: string | undefined): string | undefined {
+  if (given !== undefined && !schema.userId.safeParse(given).success)
+    refuseField(['user'], 'Letters, digits and . _ : @ | + = ~ -, at most 128, as in the id of a user here');
+  return resolveUser(caller, given);
+}
+
+const noModel = (message: string) => agentErrors.create('agents.model_not_found', message);
+
+// The models that a caller may name, besides `default`: a host those of the server, a user those that the tenant has
+// chosen for them.
+export async function listModels(
+  service: OpenAiDeps,
+  { kind }: Caller,
+  { settings }: Entered,
+): Promise<ModelName[]> {
+  const { models } = service;
+  if (!models) return [];
+  const chosen = (await findModels({ models, settings: readAgentSettings(settings) })).map(
+    ({ name }) => name,
+  );
+  if (kind === 'endUser') return chosen;
+  const all = [...chosen, ...((await models.list?.()) ?? [])];
+  return [...new Map(all.map(name => [modelText(name), name])).values()];
+}
+
+export const anyModel = 'default';
+
+// Undefined for the tenant's own choice.
+async function findModel(
+  service: OpenAiDeps,
+  caller: Caller,
+  tenant: Entered,
+  asked: string,
+): Promise<ModelName | undefined> {
+  const { models } = service;
+  const settings = readAgentSettings(tenant.settings);
+  if (asked === anyModel) {
+    if (models && (await findModels({ models, settings })).length > 0) return undefined;
+    throw noModel(`No model is configured. ${models?.missing ?? ''}`.trim());
+  }
+  const listed = await listModels(service, caller, tenant);
+  const matching = listed.filter(name => modelText(name) === asked || name.model === asked);
+  if (matching.length > 1)
+    throw noModel(`Several providers have a model "${asked}": ${matching.map(modelText).join(', ')}.`);
+  const found = matching[0] ?? (await findUnlisted(models, caller, asked));
+  if (!found || (await findModels({ models: models!, settings, only: found })).length === 0)
+    throw noModel(`The model "${asked.slice(0, 100)}" does not exist, or you cannot use it.`);
+  return found;
+}
+
+// Providers accept models that they do not list, such as a name without its date.
+async function findUnlisted(
+  models: OpenAiDeps['models'],
+  { kind }: Caller,
+  asked: string,
+): Promise<ModelName | undefined> {
+  const [provider = '', ...rest] = asked.split('/');
+  const name = { provider, model: rest.join('/') };
+  if (kind !== 'account' || !models?.problemWith || !models.providers?.includes(provider)) return undefined;
+  return (await models.problemWith(name)) === undefined ? name : undefined;
+}
+
+export type Waiting = { approvals: ReturnType<typeof showApproval>[] };
+
+// The answer, or the approvals that it waits for.
+export async function waitForAnswer(
+  service: OpenAiDeps,
+  address: Address,
+  outcome: Promise<TurnItem | undefined>,
+): Promise<TurnItem | Waiting> {
+  const untilMs = service.clock.now() + limits.stallMs;
+  let turn = await outcome;
+  while (!turn) {
+    const shown = await showWaiting(service, address);
+    if ('approvals' in shown) return { approvals: shown.approvals };
+    if (service.clock.now() >= untilMs)
+      throw agentErrors.create('agents.conversation_busy', 'The answer is still in progress.', {
+        retryAfterS: limits.busyRetryS,
+      });
+    turn = await awaitAnswer(service, address);
+  }
+  return turn;
+}
+
+export const isWaiting = (answer: TurnItem | Waiting): answer is Waiting => 'approvals' in answer;

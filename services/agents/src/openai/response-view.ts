@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import { showReply } from '../conversations/views.ts';
+import { secondsOf } from '../deps.ts';
+import type { Message } from '../state/message-format.ts';
+import { openCalls, parseMessages } from '../state/message-format.ts';
+import type { TurnItem } from '../state/turn-items.ts';
+import type { Waiting } from './ask.ts';
+import { type Address, idOf, parseId } from './ids.ts';
+
+const outputText = z.strictObject({
+  type: z.literal('output_text'),
+  text: z.string(),
+  annotations: z.array(z.unknown()),
+});
+const itemStatus = z.enum(['in_progress', 'completed', 'incomplete']);
+const outputMessage = z.strictObject({
+  type: z.literal('message'),
+  id: z.string(),
+  status: itemStatus,
+  role: z.literal('assistant'),
+  content: z.array(outputText),
+});
+const functionCall = z.strictObject({
+  type: z.literal('function_call'),
+  id: z.string(),
+  status: itemStatus,
+  call_id: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+});
+const approvalRequest = z.strictObject({
+  type: z.literal('mcp_approval_request'),
+  id: z.string().describe('The id of an approval'),
+  name: z.string(),
+  arguments: z.string(),
+  server_label: z.string(),
+});
+export type OutputItem = z.infer<typeof outputMessage | typeof functionCall | typeof approvalRequest>;
+
+const usage = z.strictObject({
+  input_tokens: z.int(),
+  input_tokens_details: z.strictObject({ cached_tokens: z.int() }),
+  output_tokens: z.int(),
+  output_tokens_details: z.strictObject({ reasoning_tokens: z.int() }),
+  total_tokens: z.int(),
+});
+export const responseShape = z.strictObject({
+  id: z.string(),
+  object: z.literal('response'),
+  created_at: z.int(),
+  status: z.enum(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled']),
+  background: z.boolean(),
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  incomplete_details: z.strictObject({ reason: z.enum(['max_output_tokens', 'content_filter']) }).nullable(),
+  instructions: z.string().nullable(),
+  max_output_tokens: z.int().nullable(),
+  model: z.string(),
+  output: z.array(z.union([outputMessage, functionCall, approvalRequest])),
+  parallel_tool_calls: z.boolean(),
+  previous_response_id: z.string().nullable(),
+  conversation: z.strictObject({ id: z.string() }),
+  store: z.boolean(),
+  temperature: z.number().nullable(),
+  top_p: z.number().nullable(),
+  text: z.looseObject({}),
+  tool_choice: z.unknown(),
+  tools: z.array(z.looseObject({})),
+  truncation: z.literal('auto'),
+  metadata: z.record(z.string(), z.string()),
+  usage: usage.nullable(),
+});
+export type ShownResponse = z.infer<typeof responseShape>;
+
+// What a response repeats of its request. One that is read later says only what is stored with its turn.
+export type Echo = Partial<
+  Pick<
+    ShownResponse,
+    | 'background'
+    | 'instructions'
+    | 'max_output_tokens'
+    | 'model'
+    | 'parallel_tool_calls'
+    | 'previous_response_id'
+    | 'store'
+    | 'temperature'
+    | 'top_p'
+    | 'text'
+    | 'tool_choice'
+    | 'tools'
+    | 'metadata'
+  >
+>;
+
+type Failure = { code: string; message: string };
+type Reply = ReturnType<typeof showReply>;
+export type Outcome = Reply | Waiting | Failure | undefined; // undefined while it is made
+
+export const responsePrefix = 'resp_';
+const messagePrefix = 'msg_';
+const callPrefix = 'fc_';
+
+const isReply = (outcome: Outcome): outcome is Reply => outcome !== undefined && 'reply' in outcome;
+const isFailure = (outcome: Outcome): outcome is Failure => outcome !== undefined && 'code' in outcome;
+
+export const messageItem = (address: Address, text: string, status: z.infer<typeof itemStatus>) => ({
+  type: 'message' as const,
+  id: idOf(messagePrefix, address),
+  status,
+  role: 'assistant' as const,
+  content: status === 'in_progress' ? [] : [{ type: 'output_text' as const, text, annotations: [] }],
+});
+
+export function outputOf(address: Address, outcome: Outcome): OutputItem[] {
+  if (!outcome || isFailure(outcome)) return [];
+  if (!isReply(outcome))
+    return outcome.approvals
+      .filter(({ status }) => status === 'waiting')
+      .map(({ approval_id: id, name, input }) => ({
+        type: 'mcp_approval_request',
+        id,
+        name,
+        arguments: JSON.stringify(input),
+        server_label: 'agent',
+      }));
+  const { reply, tool_calls = [], finish_reason } = outcome;
+  const said =
+    reply.content === ''
+      ? []
+      : [messageItem(address, reply.content, finish_reason ? 'incomplete' : 'completed')];
+  const calls = tool_calls.map(({ tool_call_id: call_id, name, input }, i) => ({
+    type: 'function_call' as const,
+    id: `${idOf(callPrefix, address)}.${i}`,
+    status: 'completed' as const,
+    call_id,
+    name,
+    arguments: JSON.stringify(input),
+  }));
+  return [...said, ...calls];
+}
+
+// What an item that is referred to was, in the turn that it is of.
+export function parseItemId(id: string): { address: Omit<Address, 'tenant_id'>; call?: number } | undefined {
+  const message = parseId(messagePrefix, id);
+  if (message) return { address: message };
+  const [whole = '', index = ''] = id.split('.');
+  const call = parseId(callPrefix, whole);
+  return call && /^\d{1,3}$/.test(index) ? { address: call, call: Number(index) } : undefined;
+}
+
+export function itemMessage(turn: TurnItem, call: number | undefined): Message | undefined {
+  if (call === undefined)
+    return { role: 'assistant', content: showReply(turn, turn.message_ids[0]!).reply.content };
+  const found = openCalls(parseMessages(turn.messages))[call];
+  if (!found) return undefined;
+  const { tool_call_id: toolCallId, name: toolName, input } = found;
+  return { role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName, input }] };
+}
+
+export function showResponse(address: Address, echo: Echo, nowMs: number, outcome: Outcome): ShownResponse {
+  const reply = isReply(outcome) ? outcome : undefined;
+  const { input_tokens = 0, output_tokens = 0 } = reply?.usage ?? {};
+  const finish = reply?.finish_reason;
+  const reason = finish && (finish === 'length' ? ('max_output_tokens' as const) : finish);
+  return {
+    background: false,
+    instructions: null,
+    max_output_tokens: null,
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    store: true,
+    temperature: null,
+    top_p: null,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    metadata: {},
+    ...echo,
+    id: idOf(responsePrefix, address),
+    object: 'response',
+    created_at: secondsOf(nowMs),
+    status: statusOf(outcome),
+    error: isFailure(outcome) ? outcome : null,
+    incomplete_details: reason ? { reason } : null,
+    model: reply?.model ?? echo.model ?? 'default',
+    output: outputOf(address, outcome),
+    conversation: { id: address.conversation_id },
+    truncation: 'auto',
+    usage: reply
+      ? {
+          input_tokens,
+          input_tokens_details: { cached_tokens: 0 },
+          output_tokens,
+          output_tokens_details: { reasoning_tokens: 0 },
+          total_tokens: input_tokens + output_tokens,
+        }
+      : null,
+  };
+}
+
+function statusOf(outcome: Outcome): ShownResponse['status'] {
+  if (isFailure(outcome)) return 'failed';
+  if (!isReply(outcome)) return 'in_progress'; // also until approvals are decided
+  if (outcome.rule === 'cancelled') return 'cancelled';
+  return outcome.finish_reason ? 'incomplete' : 'completed';
+}
