@@ -3,7 +3,7 @@ import { showWaiting } from '../approvals/list.ts';
 import type { showApproval } from '../approvals/views.ts';
 import { importConversation } from '../conversations/conversations.ts';
 import { findConversation } from '../conversations/external-writes.ts';
-import type { Entered, Service, TurnDeps } from '../deps.ts';
+import type { EnteredTenant, Service, TurnDeps } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { findModels } from '../models/ask-model.ts';
@@ -32,7 +32,7 @@ export type OpenAiDeps = TurnDeps & Pick<Service, 'isStoreLocal' | 'countMessage
 
 export type Ask = {
   caller: PrincipalOf<'user'>;
-  tenant: Entered;
+  tenant: EnteredTenant;
   key: string | undefined; // the caller's Idempotency-Key
   model: string;
   user: string | undefined;
@@ -158,7 +158,7 @@ const noModel = (message: string) => agentErrors.create('agents.model_not_found'
 export async function listModels(
   service: OpenAiDeps,
   { kind }: Caller,
-  { settings }: Entered,
+  { settings }: EnteredTenant,
 ): Promise<ModelName[]> {
   const { models } = service;
   if (!models) return [];
@@ -176,7 +176,7 @@ export const anyModel = 'default';
 async function findModel(
   service: OpenAiDeps,
   caller: Caller,
-  tenant: Entered,
+  tenant: EnteredTenant,
   asked: string,
 ): Promise<ModelName | undefined> {
   const { models } = service;
