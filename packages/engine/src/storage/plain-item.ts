@@ -84,14 +84,15 @@ function writeString(value: string): boolean {
   const { length } = value;
   if (length > shortChars) return writeLongString(value);
   makeRoom(length + 2);
+  const bytes = out;
   const start = at + 1;
   for (let i = 0; i < length; i++) {
     const code = value.charCodeAt(i);
     if (code < 0x20 || code > 0x7e || code === quote || code === backslash) return writeLongString(value);
-    out[start + i] = code;
+    bytes[start + i] = code;
   }
-  out[at] = quote;
-  out[start + length] = quote;
+  bytes[at] = quote;
+  bytes[start + length] = quote;
   at = start + length + 1;
   written.size += length;
   return true;
@@ -156,10 +157,11 @@ function writeInteger(value: number): void {
 }
 
 function writeDigits(value: number, from: number, to: number): void {
+  const bytes = out;
   let left = value | 0;
   for (let i = to - 1; i >= from; i--) {
     const tens = (left / 10) | 0;
-    out[i] = 0x30 + left - tens * 10;
+    bytes[i] = 0x30 + left - tens * 10;
     left = tens;
   }
 }
@@ -234,9 +236,11 @@ function writeName(name: string, isFirst: boolean): boolean {
   written.size += bytes;
   if (!isAscii) written.isAscii = false;
   makeRoom(length + 1);
-  out[at] = isFirst ? 0x7b : comma;
-  for (let i = 0; i < length; i++) out[at + 1 + i] = text[i]!;
-  at += length + 1;
+  const target = out;
+  const start = at + 1;
+  target[start - 1] = isFirst ? 0x7b : comma;
+  for (let i = 0; i < length; i++) target[start + i] = text[i]!;
+  at = start + length;
   return true;
 }
 
