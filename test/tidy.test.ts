@@ -191,8 +191,9 @@ const cases: Record<string, Case> = {
   },
   'every test runs, or says in its name what it needs': {
     rule: everyTestRuns,
-    says: 'runs alone|skipped without',
+    says: 'runs alone|skipped without|never runs',
     bad: [
+      { 'packages/portal-react/src/a.test.tsx': "it('a', () => {});" },
       { 'a.test.ts': "it.only('a', () => {});" },
       { 'a.test.ts': "describe.concurrent.only('a', () => {});" },
       { 'a.test.ts': "test.only.each([1])('a', () => {});" },

@@ -97,6 +97,12 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     /^404$/m, // nobody outside sends for Stak
     '"auditTrail":true',
   ],
+  [
+    page('what-if'),
+    '"events":3,"before":{"sent":1,"filtered":2,"dropped":0,"failed":0}',
+    /evt_\w+ +\S+ +filtered +sent$/m,
+    'done: 1 events, 1 deliveries are due',
+  ],
   [page('inbox'), '"title":"Your invoice"', /^event: counts$/m],
   [page('tasks'), '"title":"Buy milk"', '"title":"Buy bread"'],
   [

@@ -58,8 +58,12 @@ const skipped = new RegExp(String.raw`${runner}\.(?:skip|todo|skipIf|runIf)\b(?=
 const reason = /\((?:needs|skipped because) [^)\n]+\)/;
 
 // A skipped test says what it lacks: it.skipIf(!binary)('agrees with dynoxide (needs its binary)', () => …).
+// vitest.config.ts includes these only.
+const unknownTest = /\.(?:test|spec)\.(?!ts$)\w+$|\.spec\.ts$/;
+
 export const everyTestRuns: Rule = files =>
   overSources(files, (path, text) => [
+    ...(unknownTest.test(path) ? [`${path}: never runs, because its name does not end in .test.ts`] : []),
     ...findAll(path, text, focused, 'runs alone'),
     ...[...text.matchAll(skipped)]
       .filter(match => !reason.test(match[1]!.split('=>')[0]!))

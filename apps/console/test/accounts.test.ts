@@ -1,5 +1,6 @@
 import { codeOf } from '@stak/accounts/authenticator-app';
-import type { Page } from 'playwright-core';
+import readCode from 'jsqr';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from './browser.ts';
 import { openGithub } from './github.ts';
@@ -143,6 +144,20 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     expect(failures).toEqual([]);
   });
 
+  // What a camera would read from the picture.
+  const scanned = async (picture: Locator) => {
+    const side = Number((await picture.getAttribute('viewBox'))!.split(' ')[2]);
+    const squares = (await picture.locator('path').getAttribute('d'))!.matchAll(/M(\d+) (\d+)h1v1h-1z/g);
+    const dark = new Set([...squares].map(([, x, y]) => Number(y) * side + Number(x)));
+    const scale = 4;
+    const pixels = new Uint8ClampedArray((side * scale) ** 2 * 4);
+    for (let at = 0; at < pixels.length / 4; at++) {
+      const [x, y] = [at % (side * scale), Math.floor(at / (side * scale))].map(n => Math.floor(n / scale));
+      pixels.fill(dark.has(y! * side + x!) ? 0 : 255, at * 4, at * 4 + 4);
+    }
+    return readCode(pixels, side * scale, side * scale)?.data;
+  };
+
   it('adds an authenticator app, and needs its code from then on', async () => {
     const { page, email, password, failures } = await openSignedInPage(browser!, server.url, {
       path: '/console/account?tab=security',
@@ -151,8 +166,11 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
     await app.getByLabel('Your password').first().fill(password);
     await app.getByRole('button', { name: 'Add an app' }).click();
     const secret = await page.locator('code').first().innerText();
+    expect(await scanned(page.getByRole('img', { name: /a code to scan/ }))).toMatch(
+      new RegExp(`^otpauth://totp/.*[?&]secret=${secret}(?:&|$)`),
+    );
     await expectUsable(page, 'an app');
-    await page.getByLabel('Code').fill(codeOf(secret));
+    await page.getByLabel('Code', { exact: true }).fill(codeOf(secret));
     await page.getByRole('button', { name: 'Confirm' }).click();
     const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
     await expect.poll(() => codes.count()).toBe(10);

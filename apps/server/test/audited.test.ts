@@ -83,6 +83,7 @@ describe('the audit trail', () => {
       'tenants.updatePortalUser',
       'webhooks.receive',
       'webhooks.tryRules', // as somebody types them; nothing changes
+      'webhooks.whatIf',
     ]);
   });
 

@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PlanName, plans } from '@stak/accounts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readServerConfig, serverVariables } from '../src/config/config.ts';
+import { readBackupTarget, readServerConfig, serverVariables } from '../src/config/config.ts';
 import { findSpendLimit } from '../src/config/model-config.ts';
 import { parseSecretKey, readSecretKeys } from '../src/config/secrets.ts';
 
@@ -38,6 +38,24 @@ describe('the configuration of the server', () => {
     for (const bad of ['7', '257', '8.5', 'many'])
       expect(() => shardsWith({ STAK_WEBHOOKS_DUE_SHARDS: bad })).toThrow('STAK_WEBHOOKS_DUE_SHARDS');
     expect(() => shardsWith({ STAK_AGENTS_DUE_SHARDS: '3' })).toThrow('STAK_AGENTS_DUE_SHARDS');
+  });
+
+  it.each([
+    'gs://bucket/stak',
+    's3:/bucket/stak',
+    's3://',
+    'S3://bucket',
+    'https://bucket.example',
+    'file:///srv',
+  ])('takes %s for no folder', address => {
+    for (const name of ['STAK_BACKUP', 'STAK_LAKE'])
+      expect(() => readServerConfig({}, { [name]: address })).toThrow(`${name} must be a folder or s3://`);
+    expect(() => readBackupTarget({ from: address }, {})).toThrow('--from must be a folder or s3://');
+  });
+
+  it('takes spaces for nothing', () => {
+    const env = { STAK_PORT: ' ', STAK_HISTORY_HOURS: '  ', STAK_DATA: ' ' };
+    expect(readServerConfig({}, env)).toEqual(readServerConfig({}, {}));
   });
 
   it('needs no settings on a developer’s machine', () => {

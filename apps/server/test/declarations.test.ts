@@ -29,6 +29,7 @@ describe('what an operation stores', () => {
       'accounts.download', // writes the archive to the caller
       'accounts.readAppRequest',
       'webhooks.tryRules',
+      'webhooks.whatIf',
     ]);
   });
 

@@ -199,5 +199,5 @@ test('errors say what to do', async () => {
   ]);
   expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('start one with stak start') });
   expect(pace).toMatchObject({ code: 1, stderr: expect.stringContaining('--pace is 240 at most') });
-  expect(length).toMatchObject({ code: 1, stderr: expect.stringContaining('like 90s, 10m or 1h') });
+  expect(length).toMatchObject({ code: 1, stderr: expect.stringContaining('like 90s, 10m, 1h or 7d') });
 }, 60_000);

@@ -1,3 +1,4 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import {
   type AddressInfo,
@@ -6,6 +7,8 @@ import {
   type Server,
   type Socket,
 } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SignedIn, signIn, untilPrinted } from './signed-in.ts';
 
@@ -85,6 +88,37 @@ test('sources, connections, events and their replay', async () => {
     'done: 1 events, 1 deliveries are due',
   );
   expect(`${(await app.next()).body}`).toBe('hello');
+  app.close();
+}, 120_000);
+
+test('other rules for a connection: what differs, and only that is delivered again', async () => {
+  const app = await openApp();
+  const { data: source } = await me.client.webhooks.createSource({ body: { name: 'what-if' } });
+  const { sourceId } = source;
+  const paid = { field: 'body', path: '$.type', operator: 'equals', value: 'paid' } as const;
+  const { data: made } = await me.client.webhooks.createConnection({
+    sourceId,
+    body: { name: 'shop', destinationUrl: `${app.url}/in`, filters: [paid] },
+  });
+  for (const type of ['paid', 'open'])
+    await fetch(`${me.url}/in/${sourceId}`, { method: 'POST', body: JSON.stringify({ type }) });
+  expect(`${(await app.next()).body}`).toBe('{"type":"paid"}');
+
+  const rules = join(await mkdtemp(join(tmpdir(), 'stak-rules-')), 'rules.json');
+  await writeFile(rules, JSON.stringify({ filters: [{ ...paid, operator: 'exists', value: undefined }] }));
+  const whatif = ['hooks', 'whatif', '--source', 'what-if', '--rules', rules, '--since', '7d'];
+  const ofConnection = [...whatif, '--connection', made.connectionId];
+  const shown = await me.run(...ofConnection);
+  expect(shown).toMatch(/^2 events +now +then\nsent +1 +2\nfiltered +1 +0\n/);
+  expect(shown).toMatch(/evt_\S+ +\S+ +open +filtered +sent$/);
+  expect(await me.run(...ofConnection, '--save', '--replay')).toContain(
+    'done: 1 events, 1 deliveries are due',
+  );
+  expect(`${(await app.next()).body}`).toBe('{"type":"open"}');
+  expect(await me.run(...ofConnection)).not.toContain('evt_');
+  expect(await me.fail(...whatif, '--save')).toContain('--save and --replay need --connection');
+  expect(await me.fail(...whatif.with(5, '/nowhere'))).toContain('--rules needs a file with');
+  await rm(dirname(rules), { recursive: true });
   app.close();
 }, 120_000);
 

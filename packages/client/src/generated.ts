@@ -679,6 +679,26 @@ export type ReminderTime = { at: string };
 
 export type RetryConfig = { delaysS?: Array<number>; maxAttempts?: number };
 
+export type RulesDifference = {
+  eventId: string;
+  receivedAt: number;
+  eventType?: string;
+  before: RulesOutcome;
+  after: RulesOutcome;
+};
+
+export type RulesOutcome = {
+  result: 'sent' | 'filtered' | 'dropped' | 'failed';
+  bytes?: number;
+  body?: string;
+  contentType?: string;
+  headers?: Array<[string, string]>;
+  reason?: string;
+  message?: string;
+};
+
+export type RulesOutcomeCounts = { sent: number; filtered: number; dropped: number; failed: number };
+
 export type SavedItem = {
   kind: 'events' | 'sql' | 'messages';
   name: string;
@@ -2879,6 +2899,28 @@ export type ApiTypes = {
     };
     data: { filter: FilterResult; transform?: TransformResult; body?: string };
   };
+  /** Run the stored events of a source through other rules. For: account, scope write. */
+  'webhooks.whatIf': {
+    args: {
+      sourceId: string;
+      body: {
+        filters?: Array<FilterRule | FilterAnd1 | FilterOr1 | FilterNot1>;
+        transform?: Passthrough | FieldMap | Script;
+        connectionId?: string;
+        from?: string;
+        to?: string;
+        limit?: number;
+        cursor?: string;
+      };
+    };
+    data: {
+      events: number;
+      before: RulesOutcomeCounts;
+      after: RulesOutcomeCounts;
+      data: Array<RulesDifference>;
+      next_cursor: string | null;
+    };
+  };
 };
 
 export const operations = {
@@ -3479,4 +3521,5 @@ export const operations = {
   'webhooks.tailEvents': { method: 'GET', path: '/v1/sources/{sourceId}/tail', isStream: true },
   'webhooks.testConnection': { method: 'POST', path: '/v1/connections/{connectionId}/test', body: 'json' },
   'webhooks.tryRules': { method: 'POST', path: '/v1/sources/{sourceId}/try', body: 'json' },
+  'webhooks.whatIf': { method: 'POST', path: '/v1/sources/{sourceId}/whatif', body: 'json' },
 } as const;

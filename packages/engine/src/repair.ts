@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Report, runCheck } from './check.ts';
 import type { Context } from './context.ts';
@@ -60,7 +60,7 @@ async function repairValues(context: Context, history: History, { problems }: Re
  * beside it. No process may have it open.
  */
 export async function rebuildStore(path: string): Promise<{ damagedFile: string; at: number }> {
-  if (await hasLivePeer(path)) throw new StoreError(`${path} is in use: stop the server first`);
+  await refuseIfOpen(path);
   const recorded = readCheckpoint(path)?.journal;
   for (const snapshot of listHistory(historyFolder(path)).snapshots.toReversed()) {
     const last = await rebuildFrom(path, snapshot, recorded?.commit ?? 0);
@@ -69,6 +69,10 @@ export async function rebuildStore(path: string): Promise<{ damagedFile: string;
   throw new StoreError(
     `the history in ${path} does not lead to the end of its journal: restore a backup with stak restore`,
   );
+}
+
+async function refuseIfOpen(path: string): Promise<void> {
+  if (await hasLivePeer(path)) throw new StoreError(`${path} is in use: stop the server first`);
 }
 
 const draftName = 'rebuilding';
@@ -84,9 +88,11 @@ async function rebuildFrom(path: string, snapshot: HistorySnapshot, leastCommit:
     const damagedFile = `${storeFile(path)}.damaged`;
     if (existsSync(damagedFile))
       throw new StoreError(`${damagedFile} is in the way: move it elsewhere first`);
+    // A server may have been started meanwhile: what it wrote would be lost.
+    await refuseIfOpen(path);
     // From here on a process that opens the folder finds either file whole, and takes it for a copy without a journal.
     removeCheckpoint(path);
-    renameSync(storeFile(path), damagedFile);
+    linkSync(storeFile(path), damagedFile);
     renameSync(storeFile(draft), storeFile(path));
     rmSync(`${storeFile(path)}-lock`, { force: true });
     syncFolder(path);

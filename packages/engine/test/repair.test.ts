@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createEngine, type Engine, rebuildStore, StoreDamage } from '../src/index.ts';
+import { joinPeers } from '../src/peers.ts';
 import { space } from '../src/storage/keys.ts';
 import { copyBytes, openStore } from '../src/storage/store.ts';
 import { createRandom } from './crash/random.ts';
@@ -102,6 +103,18 @@ it('a file with damaged pages is made again, with every commit, and the damaged 
   await rebuilt.client.put({ TableName, Item: noteOf(149) });
   await close();
   expect((await (await open()).client.get({ TableName, Key: keyOf(149) })).Item).toEqual(noteOf(149));
+});
+
+it('a file is not made again for a process that opened it meanwhile', async () => {
+  const before = readFileSync(file);
+  const rebuilding = rebuildStore(folder);
+  const nothing = () => {};
+  const events = { onCommit: nothing, joined: nothing, gone: nothing, received: nothing };
+  const peer = await joinPeers(folder, events);
+  await expect(rebuilding).rejects.toThrow('is in use');
+  peer.close();
+  expect(readFileSync(file).equals(before)).toBe(true);
+  expect(readdirSync(folder)).not.toContain('rebuilding');
 });
 
 it('a file is not made again from a history that does not lead to the end of its journal', async () => {

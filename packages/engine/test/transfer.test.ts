@@ -188,13 +188,14 @@ it('lines that are no items are counted, and what cannot be read fails with a re
     '{"Item":{"pk":{"S":"a"}}}',
     'no json',
     '{"Item":{"other":{"S":"a"}}}',
+    'null',
     '{"Item":{"pk":{"S":"b"},"n":{"N":"x"}}}',
     `{"Item":{"pk":{"S":"c"},"text":{"S":"${'x'.repeat(410_000)}"}}}`,
     '{"Item":{"pk":{"S":"d"}}}',
   ];
   writeSource('data.json.gz', gzipSync(lines.join('\n')));
   const gzip = { InputCompressionType: 'GZIP' };
-  expect(await importTable(gzip)).toMatchObject({ ImportedItemCount: 2, ErrorCount: 4 });
+  expect(await importTable(gzip)).toMatchObject({ ImportedItemCount: 2, ErrorCount: 5 });
   await call(engine, 'DeleteTable', { TableName: 'imported' });
   writeSource('data.json.gz', 'not compressed');
   expect(await importTable(gzip)).toMatchObject({ ImportStatus: 'FAILED', FailureCode: 'GzipFormatError' });
@@ -208,4 +209,43 @@ it('lines that are no items are counted, and what cannot be read fails with a re
   });
   expect(readdirSync(folder).sort()).toEqual(['buckets', 'store']);
   expect((await call(engine, 'ListTables')).TableNames).toEqual(['notes']);
+});
+
+const csv = { InputFormat: 'CSV' };
+
+it('a quoted field without an end is an error, and is read in time that grows with its length only', async () => {
+  const lines = 100_000;
+  writeSource('data.csv', `pk,text\na,x\nb,"${'y\n""\n'.repeat(lines / 2)}`);
+  expect(await importTable(csv)).toMatchObject({ ImportedItemCount: 1, ErrorCount: 1 });
+  await call(engine, 'DeleteTable', { TableName: 'imported' });
+  writeSource('data.csv', `pk,text\nb,"${'y'.repeat(79).concat('\n').repeat(60_000)}"\n`);
+  expect(await importTable(csv)).toMatchObject({ ImportStatus: 'FAILED', FailureCode: 'ItemSizeTooLarge' });
+});
+
+it.each(['GZIP', 'NONE'])('a file whose rest is not wanted is closed (%s)', async compression => {
+  const piece = Buffer.alloc(1024 * 1024, 'x');
+  let isClosed = false;
+  const endless = async function* () {
+    try {
+      for (;;) yield compression === 'GZIP' ? gzipSync(piece) : piece;
+    } finally {
+      isClosed = true;
+    }
+  };
+  await engine.close();
+  const buckets = () => ({ put: async () => {}, list: async () => ['data'], read: endless });
+  engine = await openEngine({ clock, path: join(folder, 'store'), buckets });
+  const input = { InputCompressionType: compression };
+  expect(await importTable(input)).toMatchObject({ ImportStatus: 'FAILED', FailureCode: 'ItemSizeTooLarge' });
+  expect(isClosed).toBe(true);
+});
+
+it('a long name that is no bucket is refused at once', async () => {
+  const S3BucketSource = { S3Bucket: `${'a'.repeat(3000)}!` };
+  const before = process.cpuUsage().user;
+  const TableCreationParameters = hashTable('imported');
+  await expect(
+    call(engine, 'ImportTable', { S3BucketSource, InputFormat: 'CSV', TableCreationParameters }),
+  ).rejects.toThrow('Member must satisfy regular expression pattern');
+  expect(process.cpuUsage().user - before).toBeLessThan(2_000_000);
 });

@@ -1,16 +1,53 @@
-import { Lexer, type Token, type Tokens } from 'marked';
+import { Lexer, type Token, type Tokens, type TokensList } from 'marked';
 import { Fragment, type ReactNode } from 'react';
 
 // Models answer in Markdown. It becomes React elements, never HTML text, so nothing that a model was told to write runs
 // or is loaded: raw HTML is shown as it is, images are links, and links lead to web pages and addresses only.
 
 const safeLink = /^(?:https?:\/\/|mailto:)/i;
-const mostChars = 100_000; // a longer text is shown as it is, because parsing would block the page
+// Beyond these, a text or a part of it is shown as it is. The parser takes the square of a paragraph's length, and the
+// stack for each block in a block: `[` or `>` many thousand times would take the page away from its reader.
+const mostChars = 100_000;
+const mostParagraphChars = 2000;
+const mostParagraphs = 2000;
+const mostDepth = 20;
+const mostCells = 50_000; // of a table: its widest row has as many cells as every other
+
+class BoundedLexer extends Lexer {
+  private depth = 0;
+  private paragraphs = 0;
+
+  override blockTokens(src: string, tokens: Token[] = [], lastParagraphClipped?: boolean): TokensList {
+    if (this.depth >= mostDepth) tokens.push(plain(src));
+    else {
+      this.depth++;
+      super.blockTokens(src, tokens, lastParagraphClipped);
+      this.depth--;
+    }
+    return tokens as TokensList;
+  }
+
+  override inlineTokens(src: string, tokens: Token[] = []): Token[] {
+    if (src.length <= mostParagraphChars && this.paragraphs++ < mostParagraphs)
+      return super.inlineTokens(src, tokens);
+    tokens.push(plain(src));
+    return tokens;
+  }
+}
+
+function mayHaveTables(text: string): boolean {
+  const lines = text.split('\n');
+  const widest = lines.reduce((most, line) => Math.max(most, line.split('|').length), 0);
+  return widest * lines.length <= mostCells;
+}
+
+const plain = (text: string): Tokens.Text => ({ type: 'text', raw: text, text, escaped: false });
 
 /** A text in Markdown, as models write it. Also while it is still being written. */
 export function Markdown({ text }: { text: string }): ReactNode {
   if (text.length > mostChars) return text;
-  return <div className="stak-markdown">{all(new Lexer({ gfm: true, breaks: true }).lex(text))}</div>;
+  const lexer = new BoundedLexer({ gfm: mayHaveTables(text), breaks: true });
+  return <div className="stak-markdown">{all(lexer.lex(text))}</div>;
 }
 
 const all = (tokens: readonly Token[] = []): ReactNode =>

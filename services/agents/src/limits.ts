@@ -77,6 +77,7 @@ export const mcpPages = 10; // of a server's list of tools
 export const mcpBytes = 1024 * 1024; // of one answer: a list of tools with all their schemas
 export const mcpMessages = 200; // in one answer: the result, and how far it was
 export const mcpValues = 20_000; // in one answer: lists of tools have some thousands, and of a result 16 KB are used
+export const mcpToolDepth = 200; // of a definition, which is compared as a whole, level by level
 export const mcpListBytes = 200 * 1024; // of the list as it is kept, in one item
 export const mcpListMs = 10_000; // a person waits for the form to be saved
 export const mcpListKeptMs = 60 * 60_000;

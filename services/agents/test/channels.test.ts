@@ -389,12 +389,9 @@ describe('Teams', () => {
     expect(await send(await providers.sign(claims, nowMs), activity('https://evil.example'))).toBe(401);
     expect(await send(await providers.sign(claims, nowMs))).toBe(200);
     await work();
-    expect(providers.sent).toMatchObject([
-      {
-        path: '/teams/v3/conversations/c%3A1/activities/a1',
-        authorization: 'Bearer teams-token',
-        body: { type: 'message', replyToId: 'a1', text: expect.stringMatching(/^Hello/) },
-      },
-    ]);
+    const body = { type: 'message', textFormat: 'plain', replyToId: 'a1' };
+    const path = '/teams/v3/conversations/c%3A1/activities/a1';
+    expect(providers.sent).toMatchObject([{ path, authorization: 'Bearer teams-token', body }]);
+    expect(providers.sent[0]!.body).toMatchObject({ text: expect.stringMatching(/^Hello/) });
   });
 });

@@ -271,18 +271,21 @@ describe('a tool of an MCP server', () => {
   });
 
   it('with a definition that is not valid does not take the others with it', async () => {
+    let nested: object = { type: 'object' };
+    for (let depth = 0; depth < 200; depth++) nested = { type: 'object', properties: { nested } };
     const { url } = await openServer(
       read,
       { name: 'odd', description: 'No type.', inputSchema: { properties: {} } },
       { name: 'numbered', description: 5, inputSchema: { type: 'object' } },
       { description: 'No name.', inputSchema: { type: 'object' } },
+      { name: 'deep', inputSchema: nested },
       write,
     );
     const fixture = await open();
     const { status, body } = await register(fixture, url);
     expect(status).toBe(200);
     expect(body.tools.map((one: Listed) => one.name)).toEqual(['read', 'write']);
-    expect(body.skipped.map((one: Listed) => one.name)).toEqual(['odd', 'numbered', '?']);
+    expect(body.skipped.map((one: Listed) => one.name)).toEqual(['odd', 'numbered', '?', 'deep']);
     for (const { reason } of body.skipped) {
       expect(reason).toMatch(/^Its definition is not valid: \w+/);
       expect(reason).not.toMatch(/[{[]/);

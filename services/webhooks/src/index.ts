@@ -40,6 +40,7 @@ import { createSourceCache, sourceCacheInvalidation } from './sources/source-cac
 import { createSources } from './sources/sources.ts';
 import { ferryhookEvents } from './tables.ts';
 import { createRules } from './transforms/rules.ts';
+import { createWhatIfRoutes } from './what-if/routes.ts';
 
 export { oddSettingOf } from './connections/stored-settings.ts';
 export { countCheckpoint } from './count-tables.ts';
@@ -141,6 +142,7 @@ export function createWebhooks(deps: WebhookDeps) {
     ...createTestEventRoutes({ ...accepting, secrets, sources, publicUrl }),
     ...createConnectionRoutes({ store, ids, sources, connections, events, sending }),
     ...createEventRoutes({ cursors: deps.cursors, sourceCache, sources, events, tail, jobs, replay }),
+    ...createWhatIfRoutes({ store, clock, rules: sending.rules, sources, connections, cursors: deps.cursors }),
     ...createAnalyticsRoutes({ store, clock, sources }),
   ] as const satisfies readonly AnyEndpoint[];
   const workers: Worker[] = [scheduler.worker, attemptCounts.worker];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hexOf, prettyOf } from './payload-text.ts';
+import { hexOf, jsonText, prettyOf } from './payload-text.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -23,6 +23,8 @@ it('changes only white space', () => {
   );
   const deep = '['.repeat(50_000) + ']'.repeat(50_000);
   expect(prettyOf(bytes(deep))).toBe(deep);
+  const indented = `${'['.repeat(99)}${'1,'.repeat(125_000)}1${']'.repeat(99)}`;
+  expect(prettyOf(bytes(indented)).length).toBe(indented.length);
 });
 
 it('shows sixteen bytes per line, and a dot for bytes that cannot be printed', () => {
@@ -34,4 +36,16 @@ it('shows sixteen bytes per line, and a dot for bytes that cannot be printed', (
 
 it('truncates large payloads', () => {
   expect(hexOf(new Uint8Array(20_000)).split('\n').at(-1)).toBe('… and 3616 bytes more');
+});
+
+it('shows values of any depth', () => {
+  const nested = (depth: number, inner: unknown) => {
+    let value = inner;
+    for (let i = 0; i < depth; i++) value = [value];
+    return value;
+  };
+  expect(jsonText({ a: [1] })).toBe('{\n  "a": [\n    1\n  ]\n}');
+  expect(jsonText(undefined)).toBe('');
+  expect(jsonText(nested(1000, Array(20_000).fill(1))).length).toBeLessThan(50_000);
+  expect(jsonText(nested(100_000, 1))).toBe('This is nested too deep to be shown.');
 });

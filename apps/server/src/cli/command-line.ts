@@ -10,6 +10,7 @@ import { registerTenants, registerTokens } from './account/tenants.ts';
 import { registerCompletion } from './completion.ts';
 import { registerDemo } from './demo/demo-command.ts';
 import { guessCommand, shapeHelp } from './help.ts';
+import { withoutCommands } from './print.ts';
 import { registerAws } from './server/aws.ts';
 import { registerDynamoDb } from './server/dynamodb.ts';
 import { registerStart } from './server/start.ts';
@@ -34,7 +35,7 @@ export async function runCommand(argv: string[]): Promise<void> {
   try {
     await run(cli, argv);
   } catch (error) {
-    console.error(`stak: ${explainTo(cli.matchedCommandName, error)}`);
+    console.error(`stak: ${withoutCommands(explainTo(cli.matchedCommandName, error))}`);
     process.exitCode = 1;
   }
 }

@@ -7,7 +7,13 @@ export function printTable(rows: readonly (readonly string[])[], ifEmpty?: strin
   console.log(tableText(rows));
 }
 
-export function tableText(rows: readonly (readonly string[])[]): string {
+const isCommand = /(?![\n\t])\p{Cc}/gu;
+
+/** Texts come from customers, models and other servers: they must not move the cursor or rename the window. */
+export const withoutCommands = (text: string): string => text.replaceAll(isCommand, '');
+
+export function tableText(given: readonly (readonly string[])[]): string {
+  const rows = given.map(row => row.map(withoutCommands));
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)));
   const lines = rows.map(row => row.map((text, column) => text.padEnd(widths[column]!)).join('  '));
   return lines.map(line => line.trimEnd()).join('\n');

@@ -329,9 +329,9 @@ function readExplorer(
   return isLocalDemo ? { operators: [], admitsDemo: true } : undefined;
 }
 
-// `NAME=` in an environment file means that it is not set.
+// `NAME=` in an environment file means that it is not set, also with spaces: as a number they would be 0.
 export const withoutEmpty = (env: Environment): Environment =>
-  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''));
 
 export type StoreFlags = { path?: unknown; endpoint?: unknown; region?: unknown; prefix?: unknown };
 

@@ -40,11 +40,11 @@ export function readMoment(name: string, value: unknown): Date | undefined {
   throw new UsageError(`${name} needs a time like 2026-12-01T09:00:00Z, not ${JSON.stringify(value)}`);
 }
 
-const unitsMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+const unitsMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export function readDurationMs(name: string, value: unknown): number {
-  const [, amount, unit = ''] = /^(\d{1,6})([smh])$/.exec(readText(name, value)) ?? [];
+  const [, amount, unit = ''] = /^(\d{1,6})([smhd])$/.exec(readText(name, value)) ?? [];
   const ms = Number(amount) * (unitsMs[unit] ?? 0);
   if (ms > 0) return ms;
-  throw new UsageError(`${name} needs a time like 90s, 10m or 1h, not ${JSON.stringify(value)}`);
+  throw new UsageError(`${name} needs a time like 90s, 10m, 1h or 7d, not ${JSON.stringify(value)}`);
 }

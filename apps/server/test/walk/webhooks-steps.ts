@@ -32,6 +32,7 @@ export const webhooksSteps: readonly Step[] = [
   { operation: 'webhooks.rotateSecret' },
   { operation: 'webhooks.testConnection', body: { body: '{"walked":true}', send: false } },
   { operation: 'webhooks.tryRules', body: { body: '{"walked":true}' } },
+  { operation: 'webhooks.whatIf', body: { connectionId: '{connectionId}' } },
   {
     operation: 'webhooks.receive',
     as: 'nobody',

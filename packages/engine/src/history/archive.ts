@@ -1,5 +1,5 @@
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, crc32, gunzip, gzip } from 'node:zlib';
@@ -50,17 +50,23 @@ export function createArchive(folder: string, draft: string) {
 }
 
 export async function* readArchive(folder: string, name: string): AsyncGenerator<Buffer> {
-  const content = await readFile(join(folder, name));
-  for (let at = 0; at < content.length; ) {
-    const end = at + headBytes + (content.length - at < headBytes ? 0 : content.readUInt32BE(at));
-    const packed = content.subarray(at + headBytes, end);
-    if (
-      end > content.length ||
-      content.length - at < headBytes ||
-      crc32(packed) !== content.readUInt32BE(at + 4)
-    )
-      throw new HistoryDamage(`${name} of the history is damaged`);
-    yield await gunzipped(packed);
-    at = end;
+  const file = await open(join(folder, name));
+  const read = async (length: number, position: number): Promise<Buffer> => {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, position);
+    return buffer.subarray(0, bytesRead);
+  };
+  try {
+    const { size } = await file.stat();
+    for (let at = 0; at < size; ) {
+      const head = await read(headBytes, at);
+      const length = head.length < headBytes ? size : head.readUInt32BE(0);
+      const packed = length > size - at - headBytes ? undefined : await read(length, at + headBytes);
+      if (packed?.length !== length || crc32(packed) !== head.readUInt32BE(4))
+        throw new HistoryDamage(`${name} of the history is damaged`);
+      yield await gunzipped(packed);
+      at += headBytes + length;
+    }
+  } finally {
+    await file.close();
   }
 }

@@ -1,29 +1,46 @@
 import type { KeyAttribute } from '../storage/table.ts';
 import { readBinary } from '../validation/deserialize.ts';
 import { type AttributeValue, type Item, newItem } from '../values/attribute-value.ts';
+import { TransferError } from './buckets.ts';
 
-/** The fields of a line; undefined if a quoted one continues in the next line. */
-export function splitCsv(line: string, delimiter: string): string[] | undefined {
-  const fields: string[] = [];
-  let at = 0;
-  for (;;) {
-    let field = '';
-    if (line[at] === '"') {
-      for (at++; ; ) {
-        const end = line.indexOf('"', at);
-        if (end < 0) return undefined;
-        field += line.slice(at, end);
-        at = end + 1;
-        if (line[at] !== '"') break;
-        field += '"';
+/**
+ * Splits lines into records, each character once: of a file without a closing quote, every line continues the record.
+ * `split` returns the fields, or undefined if a quoted one continues in the next line.
+ */
+export function createCsvSplitter(delimiter: string, mostChars: number) {
+  let fields: string[] = [];
+  let quoted: string | undefined; // as far as it was read
+  let chars = 0;
+
+  function split(line: string): string[] | undefined {
+    if (quoted === undefined) {
+      fields = [];
+      chars = 0;
+    } else quoted += '\n';
+    chars += line.length + 1;
+    if (chars > mostChars) throw new TransferError('ItemSizeTooLarge', 'A record of the file is too long');
+    for (let at = 0; ; ) {
+      if (quoted === undefined && line[at] === '"') {
+        quoted = '';
         at++;
       }
+      while (quoted !== undefined) {
+        const end = line.indexOf('"', at);
+        quoted += line.slice(at, end < 0 ? line.length : end);
+        if (end < 0) return undefined;
+        at = end + 1;
+        if (line[at] !== '"') break;
+        quoted += '"';
+        at++;
+      }
+      const end = line.indexOf(delimiter, at);
+      fields.push((quoted ?? '') + line.slice(at, end < 0 ? line.length : end));
+      quoted = undefined;
+      if (end < 0) return fields;
+      at = end + 1;
     }
-    const end = line.indexOf(delimiter, at);
-    fields.push(field + line.slice(at, end < 0 ? line.length : end));
-    if (end < 0) return fields;
-    at = end + 1;
   }
+  return { split, isOpen: () => quoted !== undefined };
 }
 
 /** Key attributes have the types of the table; every other value is a string. */

@@ -11,8 +11,8 @@ import type { ImportTableInput } from '../validation/exports.ts';
 import { type PutItemInput, validatePutItem } from '../validation/put-item.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { TransferError } from './buckets.ts';
-import { csvItem, splitCsv } from './csv.ts';
-import { readLines } from './lines.ts';
+import { createCsvSplitter, csvItem } from './csv.ts';
+import { lineBytes, readLines } from './lines.ts';
 import { type TransferRecord, transferRecords } from './records.ts';
 
 // Fills a new table from files. What is no item of the table is counted, and skipped. Work that a crash interrupted
@@ -159,7 +159,7 @@ const typesOf = (table: Table): ReadonlyMap<string, KeyAttribute['type']> =>
 async function* jsonItems(lines: AsyncIterable<string>): AsyncGenerator<() => Item> {
   for await (const line of lines) {
     if (line.trim() === '') continue;
-    yield () => (deserialize('PutItem', { Item: JSON.parse(line).Item }) as { Item: Item }).Item;
+    yield () => (deserialize('PutItem', { Item: JSON.parse(line)?.Item }) as { Item: Item }).Item;
   }
 }
 
@@ -169,15 +169,18 @@ async function* csvItems(
   types: ReadonlyMap<string, KeyAttribute['type']>,
 ): AsyncGenerator<() => Item> {
   const { Delimiter = ',', HeaderList } = InputFormatOptions?.Csv ?? {};
+  const { split, isOpen } = createCsvSplitter(Delimiter, lineBytes);
   let header = HeaderList;
-  let open: string | undefined;
   for await (const line of lines) {
-    const text = open === undefined ? line.replace(/\r$/, '') : `${open}\n${line.replace(/\r$/, '')}`;
-    if (text === '') continue;
-    const fields = splitCsv(text, Delimiter);
-    open = fields ? undefined : text;
+    const text = line.replace(/\r$/, '');
+    if (text === '' && !isOpen()) continue;
+    const fields = split(text);
     if (!fields) continue;
     if (!header) header = fields;
     else yield () => csvItem(header!, fields, types);
   }
+  if (isOpen())
+    yield () => {
+      throw new SyntaxError('A quoted field has no end');
+    };
 }

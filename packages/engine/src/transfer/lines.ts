@@ -1,7 +1,8 @@
+import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { TransferError } from './buckets.ts';
 
-const lineBytes = 4 * 1024 * 1024; // an item has at most 400 KB; in JSON it may be several times as long
+export const lineBytes = 4 * 1024 * 1024; // an item has at most 400 KB; in JSON it may be several times as long
 
 /** The lines of a file, decompressed, without holding more than one of them. */
 export async function* readLines(
@@ -37,15 +38,8 @@ async function* counted(source: AsyncIterable<Buffer>, onBytes: (bytes: number) 
 
 async function* unpacked(source: AsyncIterable<Buffer>, onBytes: (bytes: number) => void) {
   const gunzip = createGunzip();
-  const writing = (async () => {
-    try {
-      for await (const chunk of counted(source, onBytes))
-        if (!gunzip.write(chunk)) await new Promise(resolve => gunzip.once('drain', resolve));
-      gunzip.end();
-    } catch (error) {
-      gunzip.destroy(error as Error);
-    }
-  })();
+  // Closes the file if the rest of it is not wanted. Its error is the one of reading, too.
+  const feeding = pipeline(counted(source, onBytes), gunzip).catch(() => {});
   try {
     for await (const chunk of gunzip) yield chunk as Buffer;
   } catch (error) {
@@ -58,6 +52,6 @@ async function* unpacked(source: AsyncIterable<Buffer>, onBytes: (bytes: number)
       : error;
   } finally {
     gunzip.destroy();
+    await feeding;
   }
-  await writing;
 }

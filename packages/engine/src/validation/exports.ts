@@ -21,7 +21,8 @@ import { vectorIndexes } from './vector-indexes.ts';
 
 const arn = required(string({ min: 37, max: 1024 }));
 const bucketOwner = string({ pattern: /^[0-9]{12}$/ });
-const bucket = required(string({ max: 255, pattern: /^[a-z0-9A-Z]+[.\-\w]*[a-z0-9A-Z]+$/ }));
+// DynamoDB's pattern repeats its first and last part, which takes the cube of the length to refuse a name.
+const bucket = required(string({ max: 255, pattern: /^[a-z0-9A-Z][.\-\w]*[a-z0-9A-Z]$/ }));
 const prefix = string({ max: 1024 });
 const noIncrements = 'exports are of whole tables';
 const token = string({ pattern: /^[^$]+$/ });

@@ -1,6 +1,7 @@
 import { emptyReply, type Reply, streamReply } from '@stak/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { jsonText } from '../json-text.ts';
 import { Markdown } from '../markdown.tsx';
 import { ConfirmButton, Failure, Loaded, messageOf, onSubmit, Title, useAction } from '../parts.tsx';
 import { usePortal } from '../provider.tsx';
@@ -311,7 +312,7 @@ function WaitingApproval({ conversation_id, approval }: { conversation_id: strin
     <section className="stak-portal-card" aria-label={`Approval of ${name}`}>
       <strong>{`Approve ${name}?`}</strong>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
-      <pre tabIndex={0}>{JSON.stringify(input, null, 2)}</pre>
+      <pre tabIndex={0}>{jsonText(input)}</pre>
       {approval.approval === 'admin' && <p className="stak-portal-dim">An admin has to agree.</p>}
       <Failure error={decide.error} />
       <div className="stak-portal-bar">

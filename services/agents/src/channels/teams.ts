@@ -118,11 +118,13 @@ export function teams({ teamsOpenId, teamsToken }: ChannelAddresses): ChannelKin
       return { messages: [message] };
     },
 
+    // As Markdown, a client would load pictures: their addresses could carry what the model was told.
     async send(service, appId, { app_password = '' }, replyTo, text) {
       const token = await accessToken(service, appId, app_password);
       if (typeof token !== 'string') return judge(token, () => false);
       const { activity: replyToId } = replyTo;
-      const called = await callBot(service, token, replyTo, { type: 'message', text, replyToId });
+      const activity = { type: 'message', textFormat: 'plain', text, replyToId };
+      const called = await callBot(service, token, replyTo, activity);
       return judge(called, () => true);
     },
 

@@ -21,11 +21,11 @@ export async function tryRules(
   request: HookRequest,
 ): Promise<{ tried: Tried; passed?: Passed }> {
   const outcome = await rules.run(ruleSet, request, { filter: true, trace: true });
-  if (!outcome.ok) throw refuseTest(outcome);
+  if (!outcome.ok) throw refuseRules(outcome);
   const { filter, transformed } = outcome;
   const tried: Tried = { filter: { matched: filter.matched, steps: [...filter.steps] } };
   if (!filter.matched || !transformed) return { tried };
-  if (!transformed.ok && transformed.reason === 'busy') throw refuseTest(transformed);
+  if (!transformed.ok && transformed.reason === 'busy') throw refuseRules(transformed);
   tried.transform = transformed.ok
     ? { ok: true, dropped: transformed.dropped }
     : { ok: false, reason: transformed.reason, message: transformed.message };
@@ -62,7 +62,7 @@ export async function testConnection(
   return result;
 }
 
-const refuseTest = ({ reason, message }: TransformFailure) =>
+export const refuseRules = ({ reason, message }: TransformFailure) =>
   reason === 'busy'
     ? webhookErrors.create(
         'webhooks.busy',

@@ -15,6 +15,7 @@ import {
 import { StakError } from '@stak/client';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
+import { QrCode } from '../../components/display/qr-code.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Confirm } from '../../components/fields/confirm.tsx';
@@ -128,7 +129,8 @@ function Setup({ hasPassword, onCodes }: Props) {
         ) : (
           <form onSubmit={submitHandler(text => confirm.mutate(text('code')))}>
             <Stack>
-              <Text size="sm">Enter this key in your app, then the code that it shows:</Text>
+              <Text size="sm">Scan this with your app, or enter the key, then the code that it shows:</Text>
+              <QrCode text={begin.data.uri} label="Key of the authenticator app, as a code to scan" />
               <Group gap="xs">
                 <Code className="stak-break">{begin.data.secret}</Code>
                 <CopyLine value={begin.data.secret} label="Copy the key" />

@@ -18,6 +18,7 @@ import { useEventBody } from './event-payload.tsx';
 import { FilterBuilder } from './filter-builder.tsx';
 import { connectionQuery } from './queries.ts';
 import { RulesTrial, type Sample, useSample } from './rules-trial.tsx';
+import { RulesWhatIf } from './rules-what-if.tsx';
 
 type NewBody = ApiTypes['webhooks.createConnection']['args']['body'];
 type Body = ApiTypes['webhooks.editConnection']['args']['body'];
@@ -205,6 +206,15 @@ function ConnectionForm({ sourceId, connection, onSave, onReadAgain }: FormProps
           <Permitted to="webhooks.tryRules">
             <RulesTrial sourceId={sourceId} rules={rulesOf()} sample={sample} onSample={setSample} />
           </Permitted>
+          {connection && (
+            <Permitted to="webhooks.whatIf">
+              <RulesWhatIf
+                connection={connection}
+                rules={rulesOf()}
+                onSave={rules => onSave(rules as Body)}
+              />
+            </Permitted>
+          )}
           <DeliverySettings
             draft={delivery}
             complaints={complaints}

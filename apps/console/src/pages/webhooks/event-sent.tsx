@@ -1,11 +1,11 @@
-import { Alert, Code, Group, Select, Stack, Text } from '@mantine/core';
+import { Alert, Group, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Diff } from '../../components/display/diff.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { CopyLine } from '../../components/fields/copy.tsx';
 import { client } from '../../queries/api.ts';
 import { curlOf } from '../../text/curl.ts';
-import { diffLines } from '../../text/line-diff.ts';
 import { prettyOf } from '../../text/payload-text.ts';
 import { Steps, type Trial } from './connection-test.tsx';
 import type { Event } from './event-detail.tsx';
@@ -126,25 +126,9 @@ function Changes({ headers, body, request }: ChangesProps) {
             {name}
             {before === after && ': sent as received'}
           </Text>
-          {before !== after && <Diff label={name} before={before} after={after} />}
+          {before !== after && <Diff label={`${name}: received and sent`} before={before} after={after} />}
         </div>
       ))}
     </>
-  );
-}
-
-const marks = { same: ' ', removed: '−', added: '+' };
-
-function Diff({ label, before, after }: { label: string; before: string; after: string }) {
-  return (
-    <Code block className="stak-code stak-diff" tabIndex={0} aria-label={`${label}: received and sent`}>
-      {diffLines(before, after).map(({ kind, text }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of two stored texts never change
-        <span key={at} data-kind={kind}>
-          {marks[kind]} {text}
-          {'\n'}
-        </span>
-      ))}
-    </Code>
   );
 }

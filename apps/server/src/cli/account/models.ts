@@ -41,11 +41,11 @@ async function test(flags: ConnectFlags, name: string | undefined): Promise<void
   if (name !== undefined && slash < 1)
     throw new UsageError(`${JSON.stringify(name)} is not a provider/model; see stak models`);
   const body = name === undefined ? {} : { provider: name.slice(0, slash), model: name.slice(slash + 1) };
-  const { connect } = await loadConnection();
+  const { connect, withoutCommands } = await loadConnection();
   const { client } = await connect(flags);
   const { data } = await client.agents.testModel({ body });
   const { input_tokens, output_tokens } = data.usage;
-  console.log(data.answer);
+  console.log(withoutCommands(data.answer));
   console.error(
     `${data.provider}/${data.model} · ${input_tokens} + ${output_tokens} tokens · $${data.cost_usd} · ${data.duration_ms} ms`,
   );

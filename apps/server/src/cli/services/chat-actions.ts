@@ -4,6 +4,7 @@ import { type Client, StakError } from '@stak/client';
 import { UsageError } from '../../config/errors.ts';
 import { readOptional, readText } from '../../config/flags.ts';
 import { type ConnectFlags, connect } from '../connection.ts';
+import { withoutCommands } from '../print.ts';
 import { converse } from './chat-session.ts';
 
 export type ChatFlags = ConnectFlags & { tenant?: unknown; user?: unknown; conversation?: unknown };
@@ -72,11 +73,8 @@ async function ask(
   return data;
 }
 
-// Responses come from models and from other servers: they must not move the cursor or rename the window.
-const isCommand = /(?![\n\t])\p{Cc}/gu;
-
 function printAnswer(answer: Answered): void {
-  console.log(answer.reply.content.replaceAll(isCommand, ''));
+  console.log(withoutCommands(answer.reply.content));
   whisper(figuresOf(answer));
 }
 

@@ -4,20 +4,21 @@ import { readCount, readMoment, readOptional, readOptionalList } from '../../con
 import type { FlagsOf } from '../action.ts';
 import { connect } from '../connection.ts';
 import { follow } from '../follow.ts';
-import { note, printJson, printTable, takeFirst, timeText } from '../print.ts';
+import { printJson, printTable, takeFirst, timeText } from '../print.ts';
 import type { options } from './hooks.ts';
+import { waitForJob } from './hooks-job.ts';
 import { listen } from './hooks-listen.ts';
 import { connections, findSource, sources } from './hooks-sources.ts';
+import { whatif } from './hooks-whatif.ts';
 
 export type HookFlags = FlagsOf<typeof options>;
 
-export const actions = { sources, connections, events, replay, tail, listen };
+export const actions = { sources, connections, events, replay, whatif, tail, listen };
 
 type ListArgs = Parameters<Client['webhooks']['listEvents']>[0];
 type Event = Awaited<ReturnType<Client['webhooks']['listEvents']>>['data']['data'][number];
 
 const shownEvents = 20;
-const progressMs = 500;
 
 const filterOf = (flags: HookFlags) => ({
   // The server knows the valid values, and reports them.
@@ -61,13 +62,8 @@ async function replay(flags: HookFlags, eventId: string | undefined): Promise<vo
     throw new UsageError('which events? give an id, or --source with --status, --from, --to or --all');
   const { client } = await connect(flags);
   const { sourceId } = await findSource(client, flags.source);
-  let { data: job } = await client.webhooks.createJob({ sourceId, body: { connectionIds, ...filter } });
-  while (job.state === 'running') {
-    await new Promise(resolve => setTimeout(resolve, progressMs));
-    ({ data: job } = await client.webhooks.readJob({ jobId: job.jobId }));
-    note(`${job.matched} events so far`);
-  }
-  console.log(`${job.state}: ${job.matched} events, ${job.deliveries} deliveries are due`);
+  const started = await client.webhooks.createJob({ sourceId, body: { connectionIds, ...filter } });
+  await waitForJob(client, started.data);
 }
 
 async function tail(flags: HookFlags): Promise<void> {

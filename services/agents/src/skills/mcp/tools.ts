@@ -52,6 +52,11 @@ const toolDefinition = z.looseObject({
 const nameIn = (tool: unknown): string =>
   cutText(cleanText(String(Object(tool).name ?? '?')), limits.mcpToolNameChars);
 
+function isNestedWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every(one => isNestedWithin(one, depth - 1));
+}
+
 // Everything that a model reads about a tool, and that the server promises of it. The order of fields means nothing.
 function hashOf({ description, inputSchema, annotations }: z.infer<typeof toolDefinition>): string {
   const text = JSON.stringify([description, sorted(inputSchema), sorted(annotations)]);
@@ -141,6 +146,10 @@ export async function readTools(client: Client): Promise<ToolList> {
     const params = cursor === undefined ? {} : { cursor };
     const answer = await client.request({ method: 'tools/list', params }, toolsPage);
     for (const listed of answer.tools) {
+      if (!isNestedWithin(listed, limits.mcpToolDepth)) {
+        skip(nameIn(listed), 'Its definition is not valid: it is nested too deep.');
+        continue;
+      }
       const parsed = toolDefinition.safeParse(listed);
       if (!parsed.success) {
         skip(nameIn(listed), `Its definition is not valid: ${describeIssue(parsed.error)}.`);

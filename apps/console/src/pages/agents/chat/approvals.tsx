@@ -6,6 +6,7 @@ import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { formatTime } from '../../../text/format.ts';
+import { jsonText } from '../../../text/payload-text.ts';
 import { type Approval, approvalsKey, type ConversationPath, turnsKey } from '../queries.ts';
 
 const refreshMs = 5_000; // others may decide, and the agent may ask at any time
@@ -55,7 +56,7 @@ function WaitingApproval({
       <Stack gap="xs">
         <Text fw={600}>{`Approve ${name}?`}</Text>
         <Code block className="stak-code" tabIndex={0}>
-          {JSON.stringify(input, null, 2)}
+          {jsonText(input)}
         </Code>
         <Text size="xs" c="dimmed">
           {`${who}, until ${formatTime(approval.expires_at)}.`}

@@ -2,6 +2,7 @@ import { Box, Code, Group, Loader, Stack, Text, VisuallyHidden } from '@mantine/
 import { Markdown } from '@stak/portal-react/markdown';
 import type { ReactNode } from 'react';
 import { formatTime } from '../../../text/format.ts';
+import { jsonText } from '../../../text/payload-text.ts';
 import type { ConversationPath, Turn } from '../queries.ts';
 import { RoutingBadge } from './routing-badge.tsx';
 import type { Talk } from './talk.ts';
@@ -59,7 +60,7 @@ function SaidPart({ part }: { part: Part }) {
     <details className="agents-part">
       <summary>{isCall ? `Asks ${part.toolName}` : `${part.toolName} answers`}</summary>
       <Code block className="stak-code" tabIndex={0}>
-        {JSON.stringify(isCall ? part.input : part.output.value, null, 2)}
+        {jsonText(isCall ? part.input : part.output.value)}
       </Code>
     </details>
   );

@@ -5,6 +5,7 @@ import { JsonField } from '../../../components/fields/json-field.tsx';
 import { useSubmit } from '../../../queries/actions.ts';
 import { client } from '../../../queries/api.ts';
 import { formatDuration } from '../../../text/format.ts';
+import { jsonText } from '../../../text/payload-text.ts';
 import { type FilledSkill, parseObject } from './skill-draft.ts';
 
 type Trial = FilledSkill & { input: { [name: string]: unknown } };
@@ -61,7 +62,7 @@ export function SkillTrial({ tenant_id, isNew, readTyped }: Props) {
             </Text>
           </Group>
           <Code block className="stak-code" tabIndex={0}>
-            {attempt.data.ok ? JSON.stringify(attempt.data.output, null, 2) : attempt.data.reason}
+            {attempt.data.ok ? jsonText(attempt.data.output) : attempt.data.reason}
           </Code>
         </Stack>
       )}

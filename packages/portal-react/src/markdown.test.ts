@@ -33,4 +33,28 @@ describe('an answer in Markdown', () => {
     expect(render('**Two')).toBe('<p>**Two</p>');
     expect(render('```ts\nconst a')).toBe('<pre tabindex="0"><code>const a</code></pre>');
   });
+
+  // The parser takes the square of their length, or memory without end.
+  it.each(['_a_', '**a** ', '`a` ', '[a](https://b.example) ', '[', '![a]['])(
+    'is shown as it is where a paragraph of %j is very long',
+    part => {
+      const text = part.repeat(Math.floor(2000 / part.length) + 1);
+      expect(render(text)).not.toMatch(/<(?:em|strong|code|a)[ >]/);
+      expect(render(`${text}\n\n*short*`)).toContain('<em>short</em>');
+    },
+  );
+
+  it.each([
+    ['>', 'blockquote'],
+    ['1. ', 'ol'],
+  ])('has blocks in blocks to a depth that can be shown: %j', (part, element) => {
+    const html = render(part.repeat(30_000));
+    expect(html.split(`<${element}`).length - 1).toBe(20);
+    expect(html.length).toBeGreaterThan(30_000);
+  });
+
+  it('has no table of millions of cells', () => {
+    const rows = `${'|a'.repeat(200)}\n${'|-'.repeat(200)}\n${'|\n'.repeat(45_000)}`;
+    expect(render(rows)).not.toContain('<td>');
+  });
 });
