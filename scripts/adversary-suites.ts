@@ -46,7 +46,7 @@ function suitesWithoutTests(): string[] {
   return suites.filter(suite => !ran.some(name => name.endsWith(suite)));
 }
 
-// What failed, by suite and test, and the first line of why. Times and random ids are none of it.
+// Reads the failures by suite and test, each with the first line of its reason. Times and random ids are left out.
 function readFailures(): Map<string, string> {
   const failures = new Map<string, string>();
   for (const { name, assertionResults } of readReport())

@@ -1,4 +1,4 @@
-// What CloudFormation would refuse in the template that `stak aws template` prints, by AWS's own validator:
+// Finds with AWS's own validator what CloudFormation would refuse in the template that `stak aws template` prints:
 //   npm run check:aws
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,13 +28,13 @@ try {
     print('--streams', 'lambda', '--secret', 'STAK_SMTP_URL'),
     print('--prefix', 'dev-', '--env', 'STAK_BEDROCK_REGION=us-east-1', '--secret', 'STAK_SMTP_URL'),
   );
-  const found = templates.flatMap(findings);
+  const complaints = templates.flatMap(findings);
   // A validator that finds nothing in anything would be no proof.
   if (findings(templates[0]!.replaceAll('KeySchema', 'KeyScheme')).length === 0)
-    found.push('a broken template passes');
-  for (const one of found) console.log(one);
-  console.log(`${templates.length} templates, ${found.length} findings`);
-  process.exitCode = found.length > 0 ? 1 : 0;
+    complaints.push('a broken template passes');
+  for (const complaint of complaints) console.log(complaint);
+  console.log(`${templates.length} templates, ${complaints.length} findings`);
+  process.exitCode = complaints.length > 0 ? 1 : 0;
 } finally {
   validator.free();
   rmSync(folder, { recursive: true });

@@ -1,6 +1,5 @@
-// What the programs say that would read them: Prometheus of its alert rules, systemd of its unit, nginx and Caddy of
-// their examples. npm run check:deploy
-// A tool that is not installed is named, and its check is left out.
+// Asks the programs that will read the files: Prometheus for its alert rules, systemd for its unit, nginx and Caddy for
+// their examples. npm run check:deploy. A tool that is not installed is named, and its check is left out.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -18,19 +18,19 @@ const needed = ['publicUrl=https://stak.example.com', 'existingSecret=my-secret'
 type Resource = { apiVersion: string; kind: string; metadata: { name: string }; spec: Fields };
 // biome-ignore lint/suspicious/noExplicitAny: each kind has a shape of its own, and an assertion names it.
 type Fields = any;
-type Rendered = (kind: string) => Resource;
-type Case = { name: string; values?: string[]; kinds: string[]; check(one: Rendered): void };
+type FindResource = (kind: string) => Resource;
+type Case = { name: string; values?: string[]; kinds: string[]; check(rendered: FindResource): void };
 
 const onAws = ['Deployment', 'Service', 'Service', 'ServiceAccount'];
 const cases: Case[] = [
   {
     name: 'on DynamoDB',
     kinds: [...onAws, 'PodDisruptionBudget'],
-    check(one) {
-      const { spec } = one('Deployment');
+    check(rendered) {
+      const { spec } = rendered('Deployment');
       assert.equal(spec.replicas, 2);
       checkPod(spec, { STAK_STORE: 'aws', STAK_AWS_REGION: 'eu-central-1' });
-      const budget = one('PodDisruptionBudget').spec;
+      const budget = rendered('PodDisruptionBudget').spec;
       assert.equal(budget.maxUnavailable, 1);
       assert.deepEqual(budget.selector, spec.selector);
     },
@@ -45,17 +45,17 @@ const cases: Case[] = [
       'metrics.serviceMonitor.tokenKey=STAK_METRICS_TOKEN',
     ],
     kinds: [...onAws, 'PodDisruptionBudget', 'HorizontalPodAutoscaler', 'Ingress', 'ServiceMonitor'],
-    check(one) {
-      const deployment = one('Deployment');
+    check(rendered) {
+      const deployment = rendered('Deployment');
       assert.equal(deployment.spec.replicas, undefined, 'the autoscaler counts the servers');
-      const { scaleTargetRef, minReplicas, maxReplicas } = one('HorizontalPodAutoscaler').spec;
+      const { scaleTargetRef, minReplicas, maxReplicas } = rendered('HorizontalPodAutoscaler').spec;
       assert.deepEqual(scaleTargetRef, {
         apiVersion: deployment.apiVersion,
         kind: 'Deployment',
         name: deployment.metadata.name,
       });
       assert.deepEqual([minReplicas, maxReplicas], [2, 7]);
-      assert.deepEqual(one('ServiceMonitor').spec.endpoints, [
+      assert.deepEqual(rendered('ServiceMonitor').spec.endpoints, [
         {
           port: 'metrics',
           path: '/metrics',
@@ -69,12 +69,12 @@ const cases: Case[] = [
     name: 'on a disk',
     values: ['store.kind=embedded', 'replicas=3', 'metrics.serviceMonitor.enabled=true'],
     kinds: ['StatefulSet', 'Service', 'Service', 'ServiceAccount', 'ServiceMonitor'],
-    check(one) {
-      const { spec } = one('StatefulSet');
+    check(rendered) {
+      const { spec } = rendered('StatefulSet');
       assert.equal(spec.replicas, 1, 'one server owns the disk');
       assert.equal(spec.volumeClaimTemplates[0].spec.resources.requests.storage, '20Gi');
       checkPod(spec, { STAK_STORE: 'embedded' });
-      assert.equal(one('ServiceMonitor').spec.endpoints[0].authorization, undefined);
+      assert.equal(rendered('ServiceMonitor').spec.endpoints[0].authorization, undefined);
     },
   },
 ];
@@ -88,7 +88,7 @@ function checkPod({ selector, template }: Fields, variables: Record<string, stri
   );
   assert.deepEqual(paths, ['http /readyz', 'http /readyz', 'http /healthz']);
   assert.deepEqual(container.envFrom, [{ secretRef: { name: 'my-secret' } }]);
-  const env = Object.fromEntries(container.env.map((one: Fields) => [one.name, one.value]));
+  const env = Object.fromEntries(container.env.map((variable: Fields) => [variable.name, variable.value]));
   const everywhere = { STAK_PUBLIC_URL: 'https://stak.example.com', STAK_METRICS_ADDRESS: '0.0.0.0:9100' };
   for (const [name, value] of Object.entries({ ...everywhere, ...variables })) assert.equal(env[name], value);
   assert(template.spec.terminationGracePeriodSeconds > Number(env.STAK_DRAIN_SECONDS) + 25);
@@ -118,11 +118,11 @@ function checkChart(helm: string): void {
     const args = ['template', 'stak', chart, ...flags([...needed, ...values])];
     const output = execFileSync(helm, args, { encoding: 'utf8' });
     const resources = parseAllDocuments(output)
-      .map(one => one.toJS() as Resource | null)
-      .filter(one => one !== null);
+      .map(document => document.toJS() as Resource | null)
+      .filter(resource => resource !== null);
     assert.deepEqual(resources.map(({ kind }) => kind).toSorted(), kinds.toSorted(), name);
-    check(kind => resources.find(one => one.kind === kind)!);
-    const unknown = validate ? resources.filter(one => !validate(one)).map(({ kind }) => kind) : [];
+    check(kind => resources.find(resource => resource.kind === kind)!);
+    const unknown = validate ? resources.filter(resource => !validate(resource)).map(({ kind }) => kind) : [];
     console.log(`${name}: rendered${validate ? ' and valid' : ''}`);
     if (unknown.length > 0) console.log(`Skipped: Kubernetes' document has no ${unknown.join(', ')}.`);
   }

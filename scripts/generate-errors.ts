@@ -31,7 +31,7 @@ export function errorsPage(
 
 const roomOf = (code: string): string => code.split('.')[0]!;
 
-// What every route may answer comes first, then the services.
+// Errors that every route may answer come first, then the services.
 const rankOf = (room: string): number => {
   const index = ['http', 'table', 'streams'].indexOf(room);
   return index < 0 ? 3 : index;

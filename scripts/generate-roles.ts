@@ -16,15 +16,18 @@ export function rolesPage(roles: Roles, document: Documented): string {
   const operations = Object.values(document.paths ?? {})
     .flatMap(item => Object.values(item) as Operation[])
     .sort((a, b) => (a.operationId! < b.operationId! ? -1 : 1));
-  const isPersonal = (one: Operation) => one['x-auth'] === 'person' || one['x-own'] === true;
-  const guarded = operations.filter(one => one['x-scope'] !== undefined && one['x-auth'] !== 'endUser');
+  const isPersonal = (operation: Operation) =>
+    operation['x-auth'] === 'person' || operation['x-own'] === true;
+  const guarded = operations.filter(
+    operation => operation['x-scope'] !== undefined && operation['x-auth'] !== 'endUser',
+  );
   const shared = guarded.filter(one => !isPersonal(one));
   // From the least to the most: each adds to what those before it may do.
   const names = Object.keys(roles).reverse();
-  const mayCall = (role: string, one: Operation) =>
-    scopes.indexOf(roles[role]!.scope) >= scopes.indexOf(one['x-scope']!) &&
-    (one['x-role'] === undefined || one['x-role'] === role);
-  const first = (one: Operation) => names.find(role => mayCall(role, one));
+  const mayCall = (role: string, operation: Operation) =>
+    scopes.indexOf(roles[role]!.scope) >= scopes.indexOf(operation['x-scope']!) &&
+    (operation['x-role'] === undefined || operation['x-role'] === role);
+  const first = (operation: Operation) => names.find(role => mayCall(role, operation));
   return [
     '# Roles',
     '',
@@ -34,7 +37,7 @@ export function rolesPage(roles: Roles, document: Documented): string {
     '|---|---|---|---|',
     ...Object.entries(roles).map(
       ([name, { scope, manages, may }]) =>
-        `| \`${name}\` | \`${scope}\` | ${manages.map(one => `\`${one}\``).join(', ') || 'nobody'} | ${may} |`,
+        `| \`${name}\` | \`${scope}\` | ${manages.map(name => `\`${name}\``).join(', ') || 'nobody'} | ${may} |`,
     ),
     '',
     ...names.flatMap((role, i) => [
@@ -55,4 +58,4 @@ export function rolesPage(roles: Roles, document: Documented): string {
 }
 
 const listed = (operations: readonly Operation[]): string =>
-  operations.map(one => `\`${one.operationId}\``).join(', ');
+  operations.map(operation => `\`${operation.operationId}\``).join(', ');

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { decisionsPage, readDecisions } from './generate-decisions.ts';
 import { type Catalogue, type Documented, errorsPage } from './generate-errors.ts';
 import { rolesPage } from './generate-roles.ts';
 
@@ -9,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 // The root package depends on no workspace package, so what it describes is imported by path.
 const load = (path: string) => import(pathToFileURL(join(root, path)).href);
 
-/** What is generated from the code: paths in the repository, and their content. */
+/** Generates files from the code: paths in the repository, and their content. */
 export async function generatedFiles(): Promise<[path: string, text: string][]> {
   // A package with its own errors adds its catalogue here; those of services come with the server.
   const { httpErrors } = await load('packages/http/src/index.ts');
@@ -26,6 +27,7 @@ export async function generatedFiles(): Promise<[path: string, text: string][]> 
     ['packages/client/src/generated.ts', format(generateClient(document))],
     ['docs/reference/errors.md', errorsPage(catalogues, document, errorTexts)],
     ['docs/reference/roles.md', rolesPage(roles, document)],
+    ['docs/adr/README.md', decisionsPage(readDecisions(join(root, 'docs/adr')))],
   ];
 }
 

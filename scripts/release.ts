@@ -23,7 +23,7 @@ function requireRelease(): void {
   if (!changelog.includes(`## [${version}]`)) throw new Error(`CHANGELOG.md has no section [${version}]`);
 }
 
-// Of everything that is installed with the packages, the bundled ones included.
+// Lists everything that is installed with the packages, the bundled ones included.
 function writeSbom(file: string): void {
   const sbom = execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], {
     cwd: root,

@@ -44,7 +44,7 @@ export function shrinkwrap(lock: Lock, { name, version, dependencies }: Manifest
   };
 }
 
-// Where Node finds it: beside the package that needs it, or beside one of those around it.
+// Node finds a package beside the one that needs it, or beside one of those around it.
 function find({ packages }: Lock, name: string, from: string): string | undefined {
   for (let folder = from; ; folder = dirname(dirname(folder)).replace(/^\.$/, '')) {
     const path = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { decisionsPage } from '../scripts/generate-decisions.ts';
 import { errorsPage } from '../scripts/generate-errors.ts';
 import { generatedFiles } from '../scripts/generated-files.ts';
 
@@ -37,4 +38,28 @@ it('the error reference lists each code once, with the operations that return it
     '| `b.gone` | 404 Not Found | It is gone. | `b.0`, `b.1`, `b.2`, `b.3` and 4 more |',
     '| `b.taken` | 409 Conflict | It is taken. | `b.add` |',
   ]);
+});
+
+it('the index of decisions lists them by area, and refuses one without its status', () => {
+  const decision = (number: string, relations = '') => ({
+    name: `${number}-keys.md`,
+    text: `# ${number}: Keys\n\nAccepted, 2026-11-19. Area: Inbox.${relations}\n\n**Context.** It is.\n`,
+  });
+  const replaced = decision('0002', ' Superseded in part. Sorting is by [0001](0001-keys.md).');
+  expect(
+    decisionsPage([decision('0001'), replaced])
+      .split('\n')
+      .slice(4),
+  ).toEqual([
+    '## Inbox',
+    '',
+    '| | Decision | Date | Status |',
+    '|---|---|---|---|',
+    '| [0001](0001-keys.md) | Keys | 2026-11-19 | accepted |',
+    '| [0002](0002-keys.md) | Keys | 2026-11-19 | superseded in part by 0001 |',
+    '',
+  ]);
+  expect(() => decisionsPage([{ name: '0003-keys.md', text: '# 0003: Keys\n\nAccepted.\n' }])).toThrow(
+    '0003-keys.md has to begin with',
+  );
 });

@@ -28,7 +28,7 @@ function isRunning(pid: number): boolean {
 
 export default function setup(): (() => void) | undefined {
   if (temporaryFolder === undefined) return undefined;
-  // Of runs that were killed.
+  // Removes folders of runs that were killed.
   for (const name of readdirSync(memoryBacked))
     if (name.startsWith(prefix) && !isRunning(Number(name.slice(prefix.length))))
       remove(join(memoryBacked, name));

@@ -172,7 +172,7 @@ it('the quickstart, then every guide that builds on it, each in a separate termi
   for (const [one, ...shown] of sequence) {
     const { output, exported } = await runGuide(one, reader);
     for (const text of shown) expect(output, one.file).toMatch(text);
-    // What a reader takes along to the next terminal.
+    // A reader takes these along to the next terminal.
     const { KEY, STAK_TOKEN } = exported;
     Object.assign(reader.env, { KEY, STAK_TOKEN });
   }

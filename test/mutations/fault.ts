@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What has to notice a fault: a test file, or some of its tests, perhaps with several seeds of the adversary. */
+/** A test file has to notice a fault, or some of its tests, perhaps with several seeds of the adversary. */
 export type Catcher = {
   test: string;
   name?: string; // a regular expression of the names of the tests
@@ -29,7 +29,7 @@ export function plant({ name, before, after, file }: Fault, text: string): strin
   return text.replace(before, () => after);
 }
 
-/** What is wrong with the list of faults itself; empty if every fault can be planted. */
+/** Lists what is wrong with the faults themselves; empty if every fault can be planted. */
 export function findMisfits(faults: readonly Fault[], folder = root): string[] {
   const misfits: string[] = [];
   const names = new Set<string>();

@@ -53,7 +53,7 @@ export async function openLedger(url: string): Promise<Ledger> {
   return { customer, entries: new Map(), unanswered: new Map(), refused: 0, unreached: 0 };
 }
 
-/** What the ledger says now, for a moment to come back to. */
+/** Copies the ledger as it is now, for a moment to come back to. */
 export const copyOf = (ledger: Ledger): Ledger => ({
   ...ledger,
   entries: new Map(ledger.entries),

@@ -40,7 +40,7 @@ const newKeys = () => `k1:${randomBytes(32).toString('base64')}`;
 const isGuard = / CREATION#/; // of two creations at the same time, for an hour
 const isSentMail = / MAIL#/; // the server it moves to is free to send it
 const isUsage = / USAGE#/; // counters towards limits: an archive that its server did not seal could forge them
-// What is counted from the stream. Attempts go on at the new server: a retry may be due at any time.
+// These are counted from the stream. Attempts go on at the new server: a retry may be due at any time.
 const eventsIn = (items: Items, key: string) => [items.get(key)?.received, items.get(key)?.count];
 
 async function keysInArchive(from: string): Promise<Set<string>> {
@@ -103,7 +103,7 @@ test('an account moves to a running server, with all its data and nothing else',
   });
   vi.stubEnv('STAK_SECRET_KEYS', keys);
 
-  // What the erasure of the account removes is everything that was exported, and no more, but for the tombstones.
+  // The erasure of the account removes everything that was exported, and no more, but for the tombstones.
   await withServer(
     path,
     keys,

@@ -15,7 +15,7 @@ import { openFixture } from './walk/fixture.ts';
 const isOfOther = /bob|ERASURES/; // whom the walk erases
 const user = { tenant_id: 'walked', user_id: 'ann' };
 
-// What is exported, by the entity that the erasure removes.
+// Exported entities, by the entity that the erasure removes.
 const kinds: Record<string, string> = {
   'conversations: approval': 'approval',
   'conversations: conversation': 'conversation',
@@ -36,7 +36,7 @@ const kinds: Record<string, string> = {
   'todo-app-data: user': 'profile',
 };
 
-// What is not: it is secret, is counted from the rest, or says the same again.
+// These are not exported: they are secret, counted from the rest, or say the same again.
 const exceptions: readonly string[] = [
   'conversations: memory job',
   'conversations: message', // a receipt of what is in a turn; one that waits is exported
@@ -54,7 +54,7 @@ const exceptions: readonly string[] = [
   'todo-app-data: tenant member',
 ];
 
-// What no step of the walk leaves behind.
+// Adds entities that no step of the walk leaves behind.
 async function addRest(path: string): Promise<void> {
   const { client, close } = await openDatabase({ kind: 'embedded', path }, { isSecondary: true });
   const store = createStore({ client });

@@ -57,7 +57,7 @@ async function openDestination() {
   return { url: `http://127.0.0.1:${port}/`, signatures, close: () => server.close().closeAllConnections() };
 }
 
-// What somebody sees of a workspace.
+// Reads a workspace as its user sees it.
 async function look(client: Client, sourceId: string) {
   const { data: sent } = await client.inbox.listSends({ tenant_id, inbox_key: 'news' });
   const { data: tasks } = await client.tasks.list();

@@ -4,7 +4,7 @@ import { createStore } from '@stak/table';
 import type { StoreConfig } from '../src/config/config.ts';
 import { openDatabase } from '../src/store/database.ts';
 
-// Which consumers have something to do.
+// Lists the consumers that have something to do.
 export async function consumersBehind(config: StoreConfig): Promise<string[]> {
   const { client, source, close } = await openDatabase(config, { isSecondary: true });
   try {

@@ -12,7 +12,7 @@ import { steps } from './walk/steps.ts';
 
 const isOfServer = /^(?:accounts|lake|tables)\./;
 
-// What the owner makes in the walk, until they take their leave.
+// Makes everything that the owner makes in the walk, until they take their leave.
 export async function makeEverything(fixture: Fixture): Promise<void> {
   const last = steps.findIndex(({ operation }) => operation === 'tenants.delete');
   for (const step of steps.slice(0, last)) {

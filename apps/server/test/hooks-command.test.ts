@@ -124,7 +124,7 @@ test('other rules for a connection: what differs, and only that is delivered aga
 
 type Got = { method: string; url: string; headers: IncomingMessage['headers']; body: Buffer };
 
-// What a developer runs: it takes requests, and `next` gives them in their order.
+// A developer runs this app: it takes requests, and `next` gives them in their order.
 async function openApp() {
   const got: Got[] = [];
   const waiting: ((one: Got) => void)[] = [];

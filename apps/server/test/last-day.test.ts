@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createScrubHost } from '../src/store/scrub/scrub-host.ts';
 import { stakWith } from './command.ts';
 
-// What a store keeps of itself, without a backup.
+// A store keeps its last day by itself, without a backup.
 
 let root: string;
 let data: string;

@@ -67,7 +67,7 @@ function createApp(): App {
 const transportOf = (authProvider: App) =>
   new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { authProvider });
 
-// What the person does in their browser: they open the app's link, look, and decide.
+// The person opens the app's link in their browser, looks, and decides.
 async function decide(link: URL, scope: 'read' | 'write'): Promise<URLSearchParams> {
   const page = await fetch(link, { redirect: 'manual' });
   const address = new URL(page.headers.get('location')!, server.url);

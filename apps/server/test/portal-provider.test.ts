@@ -55,7 +55,7 @@ describe('the provider of a tenant', () => {
     request: (path: string, init: RequestInit) => fetch(new URL(path, server.localUrl), init),
   };
   const start = `/v1/portal/${tenant_id}/provider/start`;
-  // Where somebody ends up, and who they are there.
+  // A sign-in ends at a page, as somebody.
   type Entered = {
     refused?: string;
     user_id?: string;

@@ -70,7 +70,7 @@ export async function untilPrinted(run: Run, text: string): Promise<void> {
   await Promise.race([printed, ended]);
 }
 
-// Of a server that is starting.
+// Waits for the address of a server that is starting.
 export async function addressOf(run: Run): Promise<string> {
   await untilPrinted(run, 'Stak is at');
   return /Stak is at (\S+)/.exec(run.stdout)![1]!;

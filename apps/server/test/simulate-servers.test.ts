@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { looksOf } from '../src/cli/simulate/background.ts';
 import { createPresence, serverStreamsTable, servingProcess } from '../src/store/presence.ts';
 
-// What one of many servers reads of all the others, counted, beside what `stak simulate` says.
+// Counts what one of many servers reads of all the others, beside what `stak simulate` says.
 
 const consumer = 'webhooks-attempts';
 const table = defineTable({ name: 'notes', keys: { partition: 'pk' }, stream: 'NEW_AND_OLD_IMAGES' });

@@ -11,8 +11,8 @@ import { readServerConfig } from '../src/config/config.ts';
 import { startServer } from '../src/process/server.ts';
 import { type CountedUnits, openCountingProxy } from './counting-proxy.ts';
 
-// What `stak simulate` says that an operation uses, beside what DynamoDB says: the same operations on a server with the
-// AWS client, and the consumed capacity of every request that it sends.
+// Compares what `stak simulate` says that an operation uses with what DynamoDB says: the same operations on a server
+// with the AWS client, and the consumed capacity of every request that it sends.
 
 const accounts = 12;
 const tolerance = 0.05;

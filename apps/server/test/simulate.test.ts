@@ -28,7 +28,7 @@ test('a design is as fast as its hottest partition', () => {
     undefined,
     3000,
   );
-  // What all share is read by the second. What an effect writes once belongs to the operation, unlike a lease.
+  // Shared items are read by the second. An effect's single write belongs to the operation, unlike a lease.
   expect(heat).toMatchObject({ reads: 1, writes: 6.5, bytes: 1500 });
   expect(heat.hottest).toEqual({ where: 'things', key: 'a', kind: 'write', units: 4, most: 250 });
   expect(heat.keys).toMatchObject([
@@ -95,7 +95,7 @@ describe('shards that a hash chooses', () => {
   });
 });
 
-// What `stak simulate` prints is worked out from what this version was measured with. It is measured here again, with
+// `stak simulate` works out what it prints from what this version was measured with. It is measured here again, with
 // fewer operations, so that the stored numbers stay true; `stak simulate --measure --json` makes them anew.
 const accounts = 48; // of the stored measurements
 const fewerAccounts = 12;
@@ -131,7 +131,7 @@ test('the measured operations are what customers do now', { timeout: 120_000, re
         const what = `${name}, ${place}: ${kind} units of ${where} ${key}`;
         expect(units, what).toBeLessThan((before?.units ?? 0) * 1.2 + slackOf(before, found));
       }
-      // What these write is there when they are answered; the effects of others come later.
+      // The writes of these are there when they are answered; the effects of others come later.
       if (['publishes', 'turns', 'tasks', 'modelTurns'].includes(rate))
         expect(heat.writes, `${name}, ${place}`).toBeGreaterThan(known.heat.writes * 0.8 - besideUnits);
     }

@@ -47,7 +47,7 @@ async function ask(n: number, method: string, path: string, body?: object, heade
   return { status: response.status, json, headers: response.headers };
 }
 
-// What a limit a minute has got back since then, and what a process lets through before it hears of the other's.
+// A limit a minute gets this much back, and a process lets some through before it hears of the other's.
 const refilled = (limit: number, sinceMs: number): number => ((performance.now() - sinceMs) / 60_000) * limit;
 const late = 20;
 

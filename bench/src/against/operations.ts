@@ -46,9 +46,9 @@ export async function openOperations(target: Target, services: readonly Service[
   }
 }
 
-type Prepared = { closedLoops: Record<string, Requests>; others?: Operation[] };
+type PreparedLoad = { closedLoops: Record<string, Requests>; others?: Operation[] };
 
-const prepare: Record<Service, (target: Target) => Promise<Prepared>> = {
+const prepare: Record<Service, (target: Target) => Promise<PreparedLoad>> = {
   webhooks: async ({ url, customer: { client }, destination }) => {
     const alone = await createSource(client, 'alone');
     const connected = await createSource(client, 'connected');

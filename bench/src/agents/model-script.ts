@@ -16,15 +16,15 @@ let words = 0;
 const chunkOf = (choice: object): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'bench', choices: [{ index: 0, ...choice }] })}\n\n`;
 
-function speak(one: Answering): void {
-  const delta = { role: 'assistant', content: `word-${one.words++} ` };
-  one.response.write(chunkOf({ delta, finish_reason: null }));
+function speak(answer: Answering): void {
+  const delta = { role: 'assistant', content: `word-${answer.words++} ` };
+  answer.response.write(chunkOf({ delta, finish_reason: null }));
   words += 1;
 }
 
-function end(one: Answering): void {
-  answering.delete(one);
-  one.response.end(`${chunkOf({ delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`);
+function end(answer: Answering): void {
+  answering.delete(answer);
+  answer.response.end(`${chunkOf({ delta: {}, finish_reason: 'stop' })}data: [DONE]\n\n`);
 }
 
 // Answers that begin meanwhile are finished by the next call.
@@ -32,23 +32,23 @@ function finish(): void {
   const all = [...answering];
   for (let i = 1; i <= lastWords; i++)
     setTimeout(() => {
-      for (const one of all) speak(one);
-      if (i === lastWords) for (const one of all) end(one);
+      for (const answer of all) speak(answer);
+      if (i === lastWords) for (const answer of all) end(answer);
     }, i * lastEveryMs);
 }
 
 const server = createServer((request, response) => {
   request.resume().on('end', () => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-    const one = { response, words: 0 };
-    answering.add(one);
-    speak(one);
+    const answer = { response, words: 0 };
+    answering.add(answer);
+    speak(answer);
   });
 });
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 setInterval(() => {
-  for (const one of answering) speak(one);
+  for (const answer of answering) speak(answer);
 }, everyMs);
 process.send!(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);
 

@@ -1,6 +1,6 @@
 import { type Cells, formatRate, markdownTable, textTable } from '../table.ts';
 import { requestNames, requestTitles } from './requests.ts';
-import type { Spent } from './saving.ts';
+import type { TurnUnits } from './saving.ts';
 import { percentOfConstant, type Results } from './targets.ts';
 import { type TurnName, turnNames } from './turns.ts';
 
@@ -44,7 +44,7 @@ function turnCells({ measures }: NonNullable<Results['turns']>): Cells {
 }
 
 function savingCells({ ours, documents }: NonNullable<Results['saving']>): Cells {
-  const units = ({ readUnits, writeUnits }: Spent) => `${count(readUnits)} RCU, ${count(writeUnits)} WCU`;
+  const units = ({ readUnits, writeUnits }: TurnUnits) => `${count(readUnits)} RCU, ${count(writeUnits)} WCU`;
   const { last } = documents;
   const tooLarge = last && `none: an item is full at turn ${count(last.turn)} (${units(last)})`;
   return [

@@ -1,14 +1,14 @@
 import type { DynamoClient } from '@stak/table';
 import { type OpenAgents, openAgents, question, tableName } from './agents.ts';
 
-// What DynamoDB would bill for one turn of a conversation, in its units.
-export type Spent = { turn: number; readUnits: number; writeUnits: number };
+// Units that DynamoDB would bill for one turn of a conversation.
+export type TurnUnits = { turn: number; readUnits: number; writeUnits: number };
 export type Saving = {
   // `first`: while the documented item, which contains the messages of the window, is smaller than 1 KB.
-  ours: { first: Spent; few: Spent; many: Spent };
+  ours: { first: TurnUnits; few: TurnUnits; many: TurnUnits };
   // The documented way: the whole item is read, and written again with the new turn appended. `last` is the last turn
   // that fits into an item, if `many` does not.
-  documents: { few: Spent; many?: Spent; last?: Spent };
+  documents: { few: TurnUnits; many?: TurnUnits; last?: TurnUnits };
 };
 export type SavingSettings = { few: number; many: number };
 
@@ -29,7 +29,7 @@ export async function measureSaving({ few, many }: SavingSettings): Promise<Savi
   }
 }
 
-async function continueTo({ ledger, say }: OpenAgents, id: string, turn: number): Promise<Spent> {
+async function continueTo({ ledger, say }: OpenAgents, id: string, turn: number): Promise<TurnUnits> {
   for (let seq = 0; seq < turn; ) {
     ledger.clear();
     seq = (JSON.parse(await say(id)) as { seq: number }).seq;
@@ -58,7 +58,7 @@ const turnOf = (): object[] => [
 ];
 
 // Undefined if the item would be too large.
-async function rewriteItem(client: DynamoClient, turn: number): Promise<Spent | undefined> {
+async function rewriteItem(client: DynamoClient, turn: number): Promise<TurnUnits | undefined> {
   const billed = { TableName: tableName, ReturnConsumedCapacity: 'TOTAL' } as const;
   const Key = { pk: 'documented', sk: 'conversation' };
   const itemWith = (turns: number) => ({

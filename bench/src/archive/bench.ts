@@ -4,7 +4,7 @@ import type { Verdict } from '../gates.ts';
 import { chooseParts } from '../parts.ts';
 import { keepResults } from '../results-file.ts';
 import { type Cells, formatRate, markdownTable, textTable } from '../table.ts';
-import { type Move, type Moved, measureMove } from './move.ts';
+import { type Move, type MoveResult, measureMove } from './move.ts';
 import { judgeMove } from './targets.ts';
 
 const fullItems = 1_000_000;
@@ -19,7 +19,7 @@ export async function run({ quick, only }: BenchOptions): Promise<Verdict[]> {
   return verdicts;
 }
 
-const rowOf = (name: string, { items, seconds, reports, peakMb }: Moved): string[] => [
+const rowOf = (name: string, { items, seconds, reports, peakMb }: MoveResult): string[] => [
   name,
   items.toLocaleString('en-US'),
   `${seconds.toFixed(1)} s`,

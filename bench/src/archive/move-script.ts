@@ -4,7 +4,7 @@ import { exportArchive, importArchive } from '@stak/server';
 import { streamsTable } from '@stak/streams';
 import { createTables } from '@stak/table';
 import { memoryOf } from '../server/memory.ts';
-import { type Moved, moved } from './move.ts';
+import { type MoveResult, moved } from './move.ts';
 
 // One direction of a move, in its own process, so that its memory can be measured.
 const [direction, data, folder] = process.argv.slice(2) as ['export' | 'import', string, string];
@@ -30,5 +30,5 @@ const { items } =
 const seconds = (performance.now() - startMs) / 1000;
 clearInterval(watch);
 await engine.close();
-process.send!({ items, seconds, reports, ...(peakMb > 0 && { peakMb }) } satisfies Moved);
+process.send!({ items, seconds, reports, ...(peakMb > 0 && { peakMb }) } satisfies MoveResult);
 process.disconnect();

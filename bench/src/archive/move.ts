@@ -4,10 +4,9 @@ import { type AnyTable, type Attributes, createTables, defineTable } from '@stak
 import { runScript } from '../child-script.ts';
 import { writeCopies } from '../copies.ts';
 
-// What was moved, how long it took, how often progress was reported, and the process's peak private memory (Linux
-// only).
-export type Moved = { items: number; seconds: number; reports: number; peakMb?: number };
-export type Move = { export: Moved; import: Moved };
+// `reports` counts how often progress was reported; `peakMb` is the process's private memory (Linux only).
+export type MoveResult = { items: number; seconds: number; reports: number; peakMb?: number };
+export type Move = { export: MoveResult; import: MoveResult };
 
 const notes = defineTable({
   name: 'notes',
@@ -22,8 +21,8 @@ export async function measureMove(folder: string, items: number): Promise<Move> 
   const archive = join(folder, 'archive');
   const script = import.meta.resolve('./move-script.ts');
   return {
-    export: await runScript<Moved>(script, ['export', data, archive]),
-    import: await runScript<Moved>(script, ['import', join(folder, 'other'), archive]),
+    export: await runScript<MoveResult>(script, ['export', data, archive]),
+    import: await runScript<MoveResult>(script, ['import', join(folder, 'other'), archive]),
   };
 }
 

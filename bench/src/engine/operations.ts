@@ -16,7 +16,7 @@ import {
 export const operationNames = ['put', 'get', 'query', 'update', 'transaction'] as const;
 export type OperationName = (typeof operationNames)[number];
 
-// What the operations need from a client: the document client's inputs and outputs.
+// The operations need these calls of a client, with the document client's inputs and outputs.
 export type Port = {
   get(input: object): Promise<{ Item?: object }>;
   put(input: object): Promise<object>;

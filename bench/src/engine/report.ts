@@ -82,7 +82,7 @@ export function readmeSection(results: Results): string {
   const rate = (operation: OperationName, name: ContestantName): string =>
     inFlights
       .map(inFlight =>
-        results.operations.find(one => one.operation === operation && one.inFlight === inFlight),
+        results.operations.find(row => row.operation === operation && row.inFlight === inFlight),
       )
       .map(cell => formatRate(cell?.contestants[name]?.opsPerSecond))
       .join(' / ');

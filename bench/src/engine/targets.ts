@@ -31,7 +31,9 @@ function speedTargets(results: Results, chosen: Chosen): Target[] {
     ours: ContestantName,
     theirs: ContestantName,
   ) => {
-    const cell = results.operations.find(one => one.operation === operation && one.inFlight === inFlight);
+    const cell = results.operations.find(
+      result => result.operation === operation && result.inFlight === inFlight,
+    );
     const [a, b] = [cell?.contestants[ours], cell?.contestants[theirs]];
     return a && b ? a.opsPerSecond / b.opsPerSecond : undefined;
   };
@@ -64,7 +66,7 @@ function speedTargets(results: Results, chosen: Chosen): Target[] {
 function growthTargets({ growth, opening, memory }: Results, { parts }: Chosen): Target[] {
   return [
     ...growthOperations.map(operation => {
-      const row = growth.find(one => one.operation === operation);
+      const row = growth.find(row => row.operation === operation);
       return {
         name: `${operation} at 10 k, 100 k and 1 M items, largest difference`,
         measured: row && spread(Object.values(row.sizes).map(measure => measure.opsPerSecond)),

@@ -14,7 +14,7 @@ import {
   userOf,
 } from './inbox.ts';
 
-// What is billed, in DynamoDB's units.
+// Counted in DynamoDB's units.
 export type Cost = {
   few: number; // users of the small inbox
   many: number; // and of the large one
@@ -76,9 +76,9 @@ async function addUsers({ client, join }: OpenInbox, users: number): Promise<voi
   await join(userOf(first));
   const members = { TableName: tableName, KeyConditionExpression: 'pk = :pk' };
   const ofInbox = `t#${inboxId.tenant_key}R#${inboxId.inbox_key}`;
-  const found = await client.query({ ...members, ExpressionAttributeValues: { ':pk': ofInbox } });
+  const page = await client.query({ ...members, ExpressionAttributeValues: { ':pk': ofInbox } });
   const state = (await client.get({ TableName: tableName, Key: stateKey(first) })).Item!;
-  const member = found.Items!.find(item => item.sk === `u#${first}`)!;
+  const member = page.Items!.find(item => item.sk === `u#${first}`)!;
   function* copies() {
     for (let i = 1; i < users; i++)
       for (const item of [state, member]) yield withText(item, first, nameOf(i));

@@ -30,8 +30,8 @@ export async function start({ short, long, broadcasts }: ReadingSettings): Promi
     if (i % Math.ceil(short / broadcasts) === 0) await broadcast(inboxId, draft(), origin);
   }
 
-  const full = (found: number | undefined) => {
-    if (found !== page) throw new Error(`a page of ${found} messages`);
+  const full = (count: number | undefined) => {
+    if (count !== page) throw new Error(`a page of ${count} messages`);
   };
   const readFeed = (uid: string) => async () =>
     full((await feed(userOf(uid), everything, { limit: page })).items.length);

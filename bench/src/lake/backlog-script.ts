@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryOf } from '../server/memory.ts';
-import type { Drained } from './backlog.ts';
+import type { DrainResult } from './backlog.ts';
 import { openLake } from './lake.ts';
 
 // Captures what is in the stream and records how much memory that takes.
@@ -24,5 +24,5 @@ clearInterval(watch);
 stopping.abort();
 await captured;
 await lake.close();
-process.send!({ changes, seconds, ...(peak.privateMb > 0 && peak) } satisfies Drained);
+process.send!({ changes, seconds, ...(peak.privateMb > 0 && peak) } satisfies DrainResult);
 process.disconnect();

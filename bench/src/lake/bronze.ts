@@ -18,7 +18,7 @@ export function openBronze(lake: string): Bronze {
     async readNew() {
       const names = await readdir(commits).catch((): string[] => []); // nothing was committed yet
       const keys: string[] = [];
-      for (const name of names.filter(one => one.endsWith('.json') && !seen.has(one))) {
+      for (const name of names.filter(name => name.endsWith('.json') && !seen.has(name))) {
         seen.add(name);
         const { add = [] } = JSON.parse(await readFile(join(commits, name), 'utf8')) as Commit;
         for (const { path } of add) {

@@ -41,13 +41,13 @@ export async function measureFreshness(
   // Polls until everything was found, and records when.
   const watch = async (look: () => Promise<string[]>): Promise<number[]> => {
     const delaysMs: number[] = [];
-    const found = new Set<string>();
+    const seen = new Set<string>();
     const deadline = performance.now() + durationMs + visibleWithinMs;
-    while (!isSent || found.size < sentMs.size) {
+    while (!isSent || seen.size < sentMs.size) {
       if (performance.now() > deadline) throw new Error(`not visible in ${visibleWithinMs} ms`);
       for (const id of await look())
-        if (sentMs.has(id) && !found.has(id)) {
-          found.add(id);
+        if (sentMs.has(id) && !seen.has(id)) {
+          seen.add(id);
           delaysMs.push(performance.now() - sentMs.get(id)!);
         }
       await sleep(lookEveryMs);

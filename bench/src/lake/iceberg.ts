@@ -17,15 +17,15 @@ export async function measureIceberg(folder: string, { changes, rounds }: Iceber
     const script = import.meta.resolve('./iceberg-script.ts');
     return (await runScript<Drain>(script, [copy, String(changes), kind])).perSecond;
   };
-  const found = { with: [] as number[], without: [] as number[] };
+  const milliseconds = { with: [] as number[], without: [] as number[] };
   for (let round = 0; round < rounds; round++)
-    for (const kind of ['with', 'without'] as const) found[kind].push(await drain(kind, round));
+    for (const kind of ['with', 'without'] as const) milliseconds[kind].push(await drain(kind, round));
   const median = (all: number[]) =>
     percentile(
       all.toSorted((a, b) => a - b),
       0.5,
     );
-  return { changes, withTables: median(found.with), withoutTables: median(found.without) };
+  return { changes, withTables: median(milliseconds.with), withoutTables: median(milliseconds.without) };
 }
 
 export const costOf = ({ withTables, withoutTables }: Iceberg): number =>

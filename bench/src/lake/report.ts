@@ -1,5 +1,5 @@
 import { type Cells, formatRate, markdownTable, textTable } from '../table.ts';
-import type { Drained } from './backlog.ts';
+import type { DrainResult } from './backlog.ts';
 import { costOf } from './iceberg.ts';
 import type { Results } from './targets.ts';
 
@@ -56,7 +56,7 @@ const icebergSentence = (iceberg: NonNullable<Results['iceberg']>): string =>
   `With tables of Iceberg ${formatRate(iceberg.withTables)} changes a second are captured, without them ${formatRate(iceberg.withoutTables)}: they cost ${costOf(iceberg).toFixed(0)} %.`;
 
 function backlogSentence({ few, many }: NonNullable<Results['backlog']>): string {
-  const describe = ({ changes, seconds, privateMb, residentMb }: Drained) => {
+  const describe = ({ changes, seconds, privateMb, residentMb }: DrainResult) => {
     const memory =
       privateMb === undefined
         ? ''

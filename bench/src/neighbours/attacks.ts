@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Customer } from '../server/customer.ts';
 
-// What one account can do to slow down the others: texts that once blocked the server for minutes, and the most
-// expensive rules that are accepted. Each is sent repeatedly, whatever the response.
+// One account tries to slow down the others, with texts that once blocked the server for minutes and the most expensive
+// rules that are accepted. Each is sent repeatedly, whatever the response.
 
 export type Attack = { name: string; strike(): Promise<unknown> };
 
@@ -64,8 +64,8 @@ export async function prepareAttacks(
       const answer = await ask('POST', connections, draft);
       if (answer.status !== 201) throw new Error(`a connection: ${answer.status} ${await answer.text()}`);
     }
-  const one = `/v1/tenants/${tenantId}`;
-  await ask('PUT', `${one}/inboxes/heavy`, { title: 'Heavy', schema });
+  const tenant = `/v1/tenants/${tenantId}`;
+  await ask('PUT', `${tenant}/inboxes/heavy`, { title: 'Heavy', schema });
   let turn = 0;
   return [
     { name: 'comments before SQL', strike: () => ask('POST', '/v1/lake/query', { sql: comments }) },
@@ -98,14 +98,14 @@ export async function prepareAttacks(
       strike: () => {
         turn += 1;
         const draft = { title: 'Heavy', schema: { ...schema, title: String(turn) } };
-        return ask('PUT', `${one}/inboxes/heavy`, draft);
+        return ask('PUT', `${tenant}/inboxes/heavy`, draft);
       },
     },
     {
       name: 'messages for a heavy schema',
       strike: () => {
         const message = { title: 'x', body: { a: 'x'.repeat(100), list: Array(10_000).fill(0) } };
-        return ask('POST', `${one}/inboxes/heavy/messages`, { message, uids: [endUsers[0]!.userId] });
+        return ask('POST', `${tenant}/inboxes/heavy/messages`, { message, uids: [endUsers[0]!.userId] });
       },
     },
   ];

@@ -12,7 +12,7 @@ export function createCaller(url: string): Caller {
   let idle: Connection[] = [];
   const all: Connection[] = [];
   const take = async () => {
-    idle = idle.filter(one => one.isOpen());
+    idle = idle.filter(connection => connection.isOpen());
     const known = idle.pop();
     if (known) return known;
     const opened = await openConnection(Number(port));

@@ -14,7 +14,7 @@ export type Command = {
   url: string;
   pids(): number[];
   readyMs: number; // from its start until it reports that it is ready
-  // Of all its processes together; undefined on other systems than Linux.
+  // Adds up all its processes; undefined on other systems than Linux.
   cpuUs(): number | undefined;
   usage(): Usage | undefined;
   memory(): Memory | undefined;

@@ -13,20 +13,19 @@ export function memoryOf(pid: number): Memory | undefined {
   return { residentMb: megabytes('VmRSS'), privateMb: megabytes('RssAnon'), peakMb: megabytes('VmHWM') };
 }
 
-// Of several processes together. Pages of a file that several have mapped are counted once in `residentMb`; the peaks
-// are added.
+// Pages of a file that several processes have mapped are counted once in `residentMb`; the peaks are added.
 export function memoryOfAll(pids: readonly number[]): Memory | undefined {
-  const known = pids.map(memoryOf).filter(one => one !== undefined);
-  if (known.length === 0) return undefined;
+  const memories = pids.map(memoryOf).filter(memory => memory !== undefined);
+  if (memories.length === 0) return undefined;
   const sum = (values: Iterable<number>) => [...values].reduce((a, b) => a + b, 0);
   const files = new Map<string, number>();
   for (const pid of pids)
     for (const [file, megabytes] of filesOf(pid)) files.set(file, Math.max(megabytes, files.get(file) ?? 0));
-  const privateMb = sum(known.map(one => one.privateMb));
+  const privateMb = sum(memories.map(memory => memory.privateMb));
   return {
     residentMb: privateMb + sum(files.values()),
     privateMb,
-    peakMb: sum(known.map(one => one.peakMb)),
+    peakMb: sum(memories.map(memory => memory.peakMb)),
   };
 }
 

@@ -8,7 +8,7 @@ export type Usage = {
   exactCpuUs: number; // to the nanosecond, without threads and processes that have ended
   writtenBytes: number; // what they caused to be written to disk, also through mapped files
 };
-export type Spent = { cpuUs: number; writtenBytes: number };
+export type UsageSince = { cpuUs: number; writtenBytes: number };
 
 const tickUs = 10_000; // the kernel counts in hundredths of a second
 const roundedTicks = 4; // four fields, each rounded down to a tick
@@ -23,7 +23,7 @@ export function readUsage(pids: readonly number[]): Usage {
 }
 
 // The exact time, unless a thread or a process with a noticeable share has ended in between.
-export function usageBetween(before: Usage, after: Usage): Spent {
+export function usageBetween(before: Usage, after: Usage): UsageSince {
   const tickedUs = after.tickedCpuUs - before.tickedCpuUs;
   const exactUs = after.exactCpuUs - before.exactCpuUs;
   const roundingUs = Math.max(before.processes, after.processes) * roundedTicks * tickUs;
@@ -57,7 +57,7 @@ export function withDescendants(pid: number): number[] {
     if (stat) parents.set(Number(name), Number(stat[1]));
   }
   const pids = [pid];
-  for (const one of pids) for (const [child, parent] of parents) if (parent === one) pids.push(child);
+  for (const pid of pids) for (const [child, parent] of parents) if (parent === pid) pids.push(child);
   return pids;
 }
 

@@ -15,7 +15,7 @@ import { electrodb } from './electrodb.ts';
 import { stak } from './stak.ts';
 import { toolbox } from './toolbox.ts';
 
-// What it costs to build a request and to read an item, without sending or storing anything.
+// Measures how long it takes to build a request and to read an item, without sending or storing anything.
 
 const contestants = [stak, electrodb, toolbox];
 const full: Plan = { rounds: 5, roundMs: 300, warmUpMs: 500 };

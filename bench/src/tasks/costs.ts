@@ -100,7 +100,7 @@ export async function measureCosts(): Promise<CostRow[]> {
     tasks.ledger.clear();
     await work();
     const sum = (kind: 'readUnits' | 'writeUnits') =>
-      tasks.ledger.entries().reduce((all, one) => all + one[kind], 0);
+      tasks.ledger.entries().reduce((all, entry) => all + entry[kind], 0);
     return { readUnits: sum('readUnits'), writeUnits: sum('writeUnits') };
   };
   try {

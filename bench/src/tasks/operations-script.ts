@@ -35,8 +35,8 @@ async function callsOf({ client, operations, callAs }: OpenTasks): Promise<Conte
   let created = 0;
   let turn = 0;
   const some = () => ids[turn++ % ids.length]!;
-  const full = (found: number | undefined) => {
-    if (found !== page) throw new Error(`a page of ${found} tasks`);
+  const full = (count: number | undefined) => {
+    if (count !== page) throw new Error(`a page of ${count} tasks`);
   };
   return {
     query: async () => {

@@ -13,7 +13,7 @@ export async function start({ folder, tasks: count }: SearchSettings): Promise<C
   const call = tasks.callAs(userOf(0));
 
   async function scan(): Promise<number> {
-    let found = 0;
+    let hits = 0;
     let from: Record<string, unknown> | undefined;
     do {
       const page = await tasks.client.scan({
@@ -23,16 +23,16 @@ export async function start({ folder, tasks: count }: SearchSettings): Promise<C
         ExpressionAttributeValues: { ':tasks': `TASK#${userOf(0)}`, ':text': wanted },
         ...(from && { ExclusiveStartKey: from }),
       });
-      found += page.Items!.length;
+      hits += page.Items!.length;
       from = page.LastEvaluatedKey;
     } while (from);
-    return found;
+    return hits;
   }
   return {
     operations: {
       search: async () => {
-        const found = await call('GET', `/v1/tasks/search?q=${wanted}&limit=20`);
-        if (countIn(found) === 0) throw new Error('nothing was found');
+        const result = await call('GET', `/v1/tasks/search?q=${wanted}&limit=20`);
+        if (countIn(result) === 0) throw new Error('nothing was found');
       },
       scan: async () => {
         if ((await scan()) === 0) throw new Error('nothing was found');

@@ -65,6 +65,9 @@ function tallyOf(tally: Attributes, times: number): Attributes {
     total: tally.total * times,
     by_status: multiply(tally.by_status),
     by_priority: multiply(tally.by_priority),
-    by_category: tally.by_category.map((one: { tasks: number }) => ({ ...one, tasks: one.tasks * times })),
+    by_category: tally.by_category.map((category: { tasks: number }) => ({
+      ...category,
+      tasks: category.tasks * times,
+    })),
   };
 }

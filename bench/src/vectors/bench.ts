@@ -71,17 +71,17 @@ const header = [
   'memory',
 ];
 
-const rowOf = (one: Result): string[] => [
-  one.data,
-  formatRate(one.count),
-  formatRate(one.writesPerSecond),
-  `${one.restSeconds.toFixed(1)} s`,
-  `${(one.recall * 100).toFixed(1)} %`,
-  `${one.p50Ms.toFixed(2)} ms`,
-  `${one.p99Ms.toFixed(2)} ms`,
-  `${one.processorMs.toFixed(2)} ms`,
-  `${one.bruteMs.toFixed(1)} ms`,
-  `${one.memoryMb.toFixed(0)} MB`,
+const rowOf = (result: Result): string[] => [
+  result.data,
+  formatRate(result.count),
+  formatRate(result.writesPerSecond),
+  `${result.restSeconds.toFixed(1)} s`,
+  `${(result.recall * 100).toFixed(1)} %`,
+  `${result.p50Ms.toFixed(2)} ms`,
+  `${result.p99Ms.toFixed(2)} ms`,
+  `${result.processorMs.toFixed(2)} ms`,
+  `${result.bruteMs.toFixed(1)} ms`,
+  `${result.memoryMb.toFixed(0)} MB`,
 ];
 
 async function measure(folder: string, data: Data, count: number): Promise<Result> {
@@ -109,20 +109,20 @@ async function measure(folder: string, data: Data, count: number): Promise<Resul
     const queries = Array.from({ length: asked }, next);
     for (const query of queries) await search(engine, vectorOf(query));
     const timesMs: number[] = [];
-    const found: string[][] = [];
+    const rows: string[][] = [];
     const vectors = queries.map(vectorOf);
     const processor = process.cpuUsage();
     for (const vector of vectors) {
       const startMs = performance.now();
       const { SearchResults } = await search(engine, vector);
       timesMs.push(performance.now() - startMs);
-      found.push(SearchResults.map(({ Item }) => (Item.pk as { S: string }).S));
+      rows.push(SearchResults.map(({ Item }) => (Item.pk as { S: string }).S));
     }
     const { user, system } = process.cpuUsage(processor);
     const bruteStartMs = performance.now();
     const right = queries.map(query => nearestOf(stored, query));
     const bruteMs = (performance.now() - bruteStartMs) / asked;
-    const hits = right.reduce((sum, keys, i) => sum + keys.filter(key => found[i]!.includes(key)).length, 0);
+    const hits = right.reduce((sum, keys, i) => sum + keys.filter(key => rows[i]!.includes(key)).length, 0);
     timesMs.sort((a, b) => a - b);
     return {
       data,

@@ -40,11 +40,11 @@ export async function measureDelivery(
 
   // The ways alternate, as in all benches.
   const rounds = async (ways: readonly ((at: Pace) => Promise<number[]>)[], at: Pace): Promise<Measure[]> => {
-    const found = ways.map((): Round[] => []);
+    const rounds = ways.map((): Round[] => []);
     for (const way of ways) await way({ ...at, durationMs: settings.warmUpMs });
     for (let i = 0; i < settings.rounds; i++)
-      for (const [w, way] of ways.entries()) found[w]!.push(summarize(await way(at), at.durationMs));
-    return found.map(sumUp);
+      for (const [w, way] of ways.entries()) rounds[w]!.push(summarize(await way(at), at.durationMs));
+    return rounds.map(sumUp);
   };
   const [direct, delivered] = await rounds([post, deliver], pace);
   const [alone] = await rounds([deliver], slowPace);

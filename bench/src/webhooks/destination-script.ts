@@ -20,8 +20,8 @@ const listen = async (): Promise<string> => {
     request.on('end', async () => {
       const atMs = monotonicMs();
       received += 1;
-      const found = mark.exec(Buffer.concat(chunks).toString('latin1'));
-      if (found && request.url === '/fast') arrivals.push([found[1]!, atMs]);
+      const match = mark.exec(Buffer.concat(chunks).toString('latin1'));
+      if (match && request.url === '/fast') arrivals.push([match[1]!, atMs]);
       if (request.url!.startsWith('/slow')) await sleep(slowMs);
       const isFailing = request.url!.startsWith('/flaky') && !isHealed;
       response.writeHead(isFailing ? 500 : 200, { 'Content-Length': '2' }).end('ok');

@@ -46,7 +46,7 @@ function deliveryCells(delivery: NonNullable<Results['delivery']>): Cells {
 
 function machineCells({ settings, rows }: NonNullable<Results['machine']>): Cells {
   const { often, seldom } = settings.paces;
-  const known = (value: number | undefined, unit: string) =>
+  const formatted = (value: number | undefined, unit: string) =>
     value === undefined ? '–' : `${count(Math.round(value))} ${unit}`;
   const row = (title: string, of: (row: MachineRow) => string) => [title, ...rows.map(of)];
   return [
@@ -54,20 +54,23 @@ function machineCells({ settings, rows }: NonNullable<Results['machine']>): Cell
       '`stak start`, an event of 1 KB to one destination',
       ...rows.map(({ workers }) => `workers: ${workers}`),
     ],
-    row('delivered a second, 32 callers', one => formatRate(one.deliveredPerSecond)),
+    row('delivered a second, 32 callers', result => formatRate(result.deliveredPerSecond)),
     row(
       `${count(settings.events)} events, until the last has arrived`,
-      one => `${count(one.throughMs / 1000)} s`,
+      result => `${count(result.throughMs / 1000)} s`,
     ),
-    row('processor time of an event, busy', one => known(one.busyCpuUs, 'µs')),
-    row(`the same, ${often.perSecond} a second`, one => known(one.oftenCpuUs, 'µs')),
-    row(`the same, ${seldom.perSecond} a second`, one => known(one.seldomCpuUs, 'µs')),
+    row('processor time of an event, busy', result => formatted(result.busyCpuUs, 'µs')),
+    row(`the same, ${often.perSecond} a second`, result => formatted(result.oftenCpuUs, 'µs')),
+    row(`the same, ${seldom.perSecond} a second`, result => formatted(result.seldomCpuUs, 'µs')),
     row(
       `until the destination has it, ${often.perSecond} a second: p50, p95, p99`,
       ({ often: { p50Ms, p95Ms, p99Ms } }) => [p50Ms, p95Ms, p99Ms].map(ms).join(', '),
     ),
-    row('memory without mapped files, busy', one => known(one.privateMb, 'MB')),
-    row('last acknowledged event after kill -9 and a start', one => `${count(one.afterKillMs / 1000)} s`),
+    row('memory without mapped files, busy', result => formatted(result.privateMb, 'MB')),
+    row(
+      'last acknowledged event after kill -9 and a start',
+      result => `${count(result.afterKillMs / 1000)} s`,
+    ),
   ];
 }
 

@@ -43,13 +43,13 @@ async function readTree(client: Client, eventId: string): Promise<Attributes[]> 
     KeyConditionExpression: 'PK = :pk',
     ExpressionAttributeValues: { ':pk': `EVT#${eventId}` },
   });
-  const found = await client.query({
+  const page = await client.query({
     TableName: tableName,
     IndexName: 'GSI1',
     KeyConditionExpression: 'GSI1PK = :pk',
     ExpressionAttributeValues: { ':pk': `EVTID#${eventId}` },
   });
-  const { PK, SK } = found.Items![0]!;
+  const { PK, SK } = page.Items![0]!;
   const { Item } = await client.get({ TableName: tableName, Key: { PK, SK } });
   return [Item!, ...below.Items!];
 }

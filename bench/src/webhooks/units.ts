@@ -26,7 +26,7 @@ export async function measureUnits(
     await sleep(settleMs);
     const spent = spentBetween(before, await readSpent(url));
     return (pattern: string) =>
-      spent.reduce((sum, one) => sum + (one.pattern === pattern ? one.writeUnits : 0), 0) / events;
+      spent.reduce((sum, entry) => sum + (entry.pattern === pattern ? entry.writeUnits : 0), 0) / events;
   };
   try {
     const ofAlone = await spentOn(alone);

@@ -38,7 +38,7 @@ export function createConnection(settings: ClientSettings): Connection {
     read: (response: Response) => Promise<T>,
   ): Promise<T> => {
     const timeout = timeoutMs === Number.POSITIVE_INFINITY ? undefined : AbortSignal.timeout(timeoutMs);
-    const signals = [signal, timeout].filter(one => one !== undefined);
+    const signals = [signal, timeout].filter(reason => reason !== undefined);
     const headers = { ...settings.headers, ...request.headers };
     if (bearer !== undefined) headers.Authorization ??= `Bearer ${bearer}`;
     try {

@@ -42,7 +42,7 @@ export const isCallable = ({ id }: Entry): boolean => /^[a-z]\w*\.[a-z]\w*$/.tes
 export const isPublic = ({ operation }: Entry): boolean => strangers.has(operation['x-auth'] ?? '');
 
 export const argumentsOf = ({ parameters = [] }: DocumentOperation): Parameter[] =>
-  parameters.filter(one => one.in !== 'cookie' && !ours.has(one.name));
+  parameters.filter(parameter => parameter.in !== 'cookie' && !ours.has(parameter.name));
 
 type FirstContent = [type: string, schema: Schema, example: unknown];
 

@@ -39,7 +39,7 @@ export function generateClient(document: Document): string {
 }
 
 function schemasOf({ id, operation }: Entry): { name: string; schema: Schema }[] {
-  const data = successesOf(operation).map(one => ({ name: `${pascal(id)}Data`, media: one }));
+  const data = successesOf(operation).map(answer => ({ name: `${pascal(id)}Data`, media: answer }));
   const body = { name: `${pascal(id)}Body`, media: contentOf(operation.requestBody?.content) };
   return [...data, body].flatMap(({ name, media }) => (media ? [{ name, schema: media[1] }] : []));
 }
@@ -52,7 +52,9 @@ function describe({ operation }: Entry): string {
 
 function typesOf(entry: Entry, nameOf: NameOf): string {
   const { operation } = entry;
-  const mustMatch = operation.parameters?.some(one => one.name === 'If-Match' && one.required);
+  const mustMatch = operation.parameters?.some(
+    parameter => parameter.name === 'If-Match' && parameter.required,
+  );
   return `{ args: ${argsText(entry, nameOf)}; ${resultText(operation, nameOf)}${mustMatch ? '; mustMatch: true' : ''} }`;
 }
 
@@ -86,14 +88,14 @@ function resultText(operation: DocumentOperation, nameOf: NameOf): string {
 
 function tableEntry(entry: Entry): Operation {
   const { method, path, operation } = entry;
-  const headers = argumentsOf(operation).filter(one => one.in === 'header');
+  const headers = argumentsOf(operation).filter(argument => argument.in === 'header');
   const body = contentOf(operation.requestBody?.content);
   return {
     method: method.toUpperCase() as Operation['method'],
     path,
     ...(body && { body: isJson(body[0]) ? 'json' : 'raw' }),
-    ...(headers.length > 0 && { headers: headers.map(one => one.name) }),
-    ...(operation.parameters?.some(one => one.name === 'Idempotency-Key') && { isKeyed: true }),
+    ...(headers.length > 0 && { headers: headers.map(header => header.name) }),
+    ...(operation.parameters?.some(parameter => parameter.name === 'Idempotency-Key') && { isKeyed: true }),
     ...(successesOf(operation).some(media => media?.[0] === 'text/event-stream') && { isStream: true }),
     ...(isPublic(entry) && { isPublic: true }),
   };

@@ -24,7 +24,7 @@ export function buildRequest(operation: Operation, args: Args, baseUrl: string):
   for (const [name, value] of Object.entries(rest)) {
     if (value === undefined || inPath.has(name)) continue;
     if (operation.headers?.includes(name)) headers[name] = String(value);
-    else for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
+    else for (const item of Array.isArray(value) ? value : [value]) query.append(name, String(item));
   }
   const search = query.size === 0 ? '' : `?${query}`;
   const base = baseUrl.replace(/\/+$/, '');

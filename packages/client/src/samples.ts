@@ -44,7 +44,7 @@ function argumentsText({ id, operation }: Entry): string {
   const [type, schema, example] = contentOf(requestBody?.content) ?? [];
   if (type !== undefined && requestBody?.required)
     args.body = isJson(type) ? shorten(example, schema) : 'the body as it came';
-  const match = operation.parameters?.find(one => one.name === 'If-Match' && one.required);
+  const match = operation.parameters?.find(parameter => parameter.name === 'If-Match' && parameter.required);
   const options = match ? `, ${literal({ ifMatch: match.example })}` : '';
   const most = widest - `const { data } = await client.${id}(${options});`.length;
   return Object.keys(args).length === 0 && !match ? '' : literal(args, '', most) + options;
@@ -65,7 +65,7 @@ function literal(value: unknown, indent = '', most = widest - indent.length): st
   const deeper = `${indent}  `;
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{ ', ' }'];
   const parts = Array.isArray(value)
-    ? value.map(one => literal(one, deeper))
+    ? value.map(element => literal(element, deeper))
     : Object.entries(value).map(
         ([name, one]) => `${isPlainName(name) ? name : quote(name)}: ${literal(one, deeper)}`,
       );

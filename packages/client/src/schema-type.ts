@@ -28,8 +28,8 @@ const nameOfRef = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
 
 export function spellOut(schema: Schema, nameOf: NameOf): string {
   const alternatives = schema.anyOf ?? schema.oneOf;
-  if (alternatives) return union(alternatives.map(one => typeText(one, nameOf)));
-  if (schema.allOf) return schema.allOf.map(one => `(${typeText(one, nameOf)})`).join(' & ');
+  if (alternatives) return union(alternatives.map(alternative => typeText(alternative, nameOf)));
+  if (schema.allOf) return schema.allOf.map(part => `(${typeText(part, nameOf)})`).join(' & ');
   if (schema.enum) return union(schema.enum.map(value => JSON.stringify(value)));
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
@@ -60,7 +60,7 @@ function typed(type: string, schema: Schema, nameOf: NameOf): string {
 function arrayText({ items, prefixItems }: Schema, nameOf: NameOf): string {
   if (!prefixItems) return `Array<${items ? typeText(items, nameOf) : 'unknown'}>`;
   const rest = items ? `, ...Array<${typeText(items, nameOf)}>` : '';
-  return `[${prefixItems.map(one => typeText(one, nameOf)).join(', ')}${rest}]`;
+  return `[${prefixItems.map(element => typeText(element, nameOf)).join(', ')}${rest}]`;
 }
 
 // Additional fields may have any type beside the named ones: TypeScript has no narrower type for them.

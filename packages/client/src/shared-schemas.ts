@@ -5,17 +5,17 @@ export function nameSharedSchemas(schemas: readonly { name: string; schema: Sche
   nameOf(schema: Schema): string | undefined;
   named: readonly (readonly [name: string, schema: Schema])[];
 } {
-  const found = new Map<string, { name: string; schema: Schema; uses: number }>();
+  const repeated = new Map<string, { name: string; schema: Schema; uses: number }>();
   const taken = new Set<string>();
 
   const visit = (schema: Schema, name: string): void => {
     const isObject = Object.keys(schema.properties ?? {}).length >= fieldsWorthAName;
     if (isObject) {
       const key = JSON.stringify(schema);
-      const known = found.get(key);
-      if (known) known.uses += 1;
-      if (known) return; // its contents were counted with the first one
-      found.set(key, { name, schema, uses: 1 });
+      const counted = repeated.get(key);
+      if (counted) counted.uses += 1;
+      if (counted) return; // its contents were counted with the first one
+      repeated.set(key, { name, schema, uses: 1 });
     }
     for (const [field, inner] of Object.entries(schema.properties ?? {})) visit(inner, name + pascal(field));
     for (const inner of [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])])
@@ -26,10 +26,10 @@ export function nameSharedSchemas(schemas: readonly { name: string; schema: Sche
   };
   for (const { name, schema } of schemas) visit(schema, name);
 
-  const shared = new Map([...found].filter(([, { uses }]) => uses > 1));
-  for (const one of shared.values()) {
-    while (taken.has(one.name)) one.name += '2';
-    taken.add(one.name);
+  const shared = new Map([...repeated].filter(([, { uses }]) => uses > 1));
+  for (const schema of shared.values()) {
+    while (taken.has(schema.name)) schema.name += '2';
+    taken.add(schema.name);
   }
   return {
     nameOf: schema => (schema.properties ? shared.get(JSON.stringify(schema))?.name : undefined),

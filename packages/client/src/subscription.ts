@@ -25,14 +25,14 @@ export async function* subscribe(
     const stop = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
     if (afterId !== undefined) request.headers['Last-Event-ID'] = afterId;
     try {
-      for await (const one of readStream(connection, request, stop, ms => (waitMs = ms))) {
+      for await (const event of readStream(connection, request, stop, ms => (waitMs = ms))) {
         failures = 0;
-        afterId = one.id ?? afterId;
-        if (one.event === 'end') {
-          if (reasonOf(one) === 'done') return;
+        afterId = event.id ?? afterId;
+        if (event.event === 'end') {
+          if (reasonOf(event) === 'done') return;
           break;
         }
-        yield { ...one, data: parseData(one.data) };
+        yield { ...event, data: parseData(event.data) };
       }
     } catch (error) {
       if (!(error instanceof StakError)) throw error;

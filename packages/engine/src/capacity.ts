@@ -5,7 +5,8 @@ import { partitionOf } from './vectors/records.ts';
 import { vectorSize, visibleNames } from './vectors/size.ts';
 import { vectorOf } from './vectors/values.ts';
 
-// What DynamoDB would bill. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
+// Counts units as DynamoDB bills them.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 
 export type CapacityMode = 'NONE' | 'TOTAL' | 'INDEXES' | undefined;
 export type Usage = {
@@ -56,7 +57,7 @@ export function writeUsage(table: Table, before: Image | undefined, after: Image
 
 const fewestVectorBytes = 1024;
 
-// Of what the index held or holds now; nothing if that has not changed.
+// Counts what the index held or holds now; nothing if that has not changed.
 function vectorWriteBytes(table: Table, index: VectorIndex, before?: Image, after?: Image): number {
   const old = before && hasVector(index, before) ? before : undefined;
   const next = after && hasVector(index, after) ? after : undefined;

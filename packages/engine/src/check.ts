@@ -40,9 +40,9 @@ function checkRecord(check: Check, key: Buffer, value: Buffer): void {
       return;
     }
     case space.index: {
-      const found = known.indexes.get(id);
+      const index = known.indexes.get(id);
       report.indexEntries++;
-      if (found) checkIndexEntry(check, found.table, found.index, key, value);
+      if (index) checkIndexEntry(check, index.table, index.index, key, value);
       else if (!known.isGarbage(key)) check.add('index', key, 'an entry without an index');
       return;
     }

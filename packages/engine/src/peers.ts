@@ -67,9 +67,9 @@ export async function hasLivePeer(folder: string): Promise<boolean> {
   const sockets = openSockets(folder);
   try {
     const names = sockets.list().filter(name => idShape.test(name));
-    const found = await Promise.all(names.map(name => call(sockets, name)));
-    for (const socket of found) if (typeof socket === 'object') socket.destroy();
-    return found.some(socket => typeof socket === 'object');
+    const answers = await Promise.all(names.map(name => call(sockets, name)));
+    for (const socket of answers) if (typeof socket === 'object') socket.destroy();
+    return answers.some(socket => typeof socket === 'object');
   } finally {
     sockets.close();
   }
@@ -101,10 +101,10 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
   const dead = new Set<string>();
   let isClosed = false;
 
-  const known = (peer: string): boolean => peer === id || [...connections.values()].includes(peer);
+  const isKnown = (peer: string): boolean => peer === id || [...connections.values()].includes(peer);
 
   function keep(socket: Socket, peer: string, rest: Buffer = nothing): void {
-    const isNew = !known(peer);
+    const isNew = !isKnown(peer);
     connections.set(socket, peer);
     socket.unref().setNoDelay();
     const link = reports.connect((line, onSent) => {
@@ -177,7 +177,7 @@ async function meetPeers(sockets: Sockets, events: PeerEvents): Promise<Peers> {
   );
 
   async function isGone(peer: string): Promise<boolean> {
-    if (!idShape.test(peer) || known(peer) || isClosed) return false;
+    if (!idShape.test(peer) || isKnown(peer) || isClosed) return false;
     if (dead.has(peer)) return true;
     const socket = await call(sockets, peer);
     if (typeof socket === 'object') socket.destroy();

@@ -17,7 +17,7 @@ import { copyBytes } from './storage/store.ts';
 // Puts right what a check has found. A value that is damaged comes from the history: a snapshot and every commit since
 // have it as it was written. What follows from items (entries of indexes, expiry, counts) is made from them again.
 
-/** What a repair has done, and what is still wrong: that is lost. */
+/** The repairs that were made. Problems that the report still has are lost. */
 export type Repair = { repaired: string[]; report: Report };
 
 const passes = 10;
@@ -42,10 +42,10 @@ export async function repairStore(context: Context, history: History | undefined
 
 async function repairValues(context: Context, history: History, { problems }: Report): Promise<string[]> {
   const keys = [...new Set(problems.map(({ key }) => key))].map(key => Buffer.from(key, 'hex'));
-  const found = await history.findValues(keys, isSound);
+  const intact = await history.findValues(keys, isSound);
   const repaired: string[] = [];
   await context.submit(tx => {
-    for (const [hex, value] of found) {
+    for (const [hex, value] of intact) {
       const key = Buffer.from(hex, 'hex');
       if (context.store.get(key, copyBytes)?.equals(value)) continue;
       tx.put(key, value);

@@ -40,8 +40,8 @@ export async function scrubStore({ store, catalog }: Context, options: ScrubOpti
     if (damage.length > 0) return verified;
     const bytesOfSpan = store.bytes() / Math.max(1, unread.length);
     for (const span of unread) {
-      const found = findSpanDamage(file, span);
-      for (const { page, message } of found) name(`page ${page}: ${message}`);
+      const damage = findSpanDamage(file, span);
+      for (const { page, message } of damage) name(`page ${page}: ${message}`);
       await rest(bytesOfSpan);
     }
     if (named > 0) return verified; // LMDB would trust them

@@ -16,7 +16,7 @@ type TableStats = {
 
 export type Stats = {
   tables: TableStats[];
-  // Of all streams, including those of dropped tables.
+  // Includes the streams of dropped tables.
   logRecords: number;
   fileBytes: number;
   freePages: number;

@@ -43,7 +43,7 @@ const copyLive = async (): Promise<string> => {
   return copy;
 };
 
-// What LMDB would find if nothing of the store had reached the disk since it was created, apart from its length.
+// Leaves what LMDB would find if nothing of the store had reached the disk since it was created, apart from its length.
 function tear(path: string): void {
   const file = openSync(join(path, 'stak.mdb'), 'r+');
   const pages = readMetaPages(file)!;

@@ -86,7 +86,7 @@ it('of a file whose pages are verified as they are needed, only what is damaged 
   );
   await filler.close();
   const bytes = readFileSync(file);
-  // Of each kind of damage that LMDB would follow: lengths, offsets and kinds of entries on a page.
+  // Plants each kind of damage that LMDB would follow: lengths, offsets and kinds of entries on a page.
   const leaves = leafPages(bytes).filter(page =>
     bytes.toString('latin1', page * pageBytes, (page + 1) * pageBytes).includes('filler'),
   );
@@ -184,7 +184,7 @@ it('pages are verified while others write', async () => {
   }
 });
 
-// Of the newest state: pages that were freed keep what was on them.
+// Lists the pages of the newest state: pages that were freed keep what was on them.
 function leafPages(bytes: Buffer): number[] {
   const meta = [0, 8192].sort((a, b) =>
     Number(bytes.readBigUInt64LE(b + 152) - bytes.readBigUInt64LE(a + 152)),

@@ -25,7 +25,7 @@ import {
 } from './expressions-arbitraries.ts';
 import { holdsNaively, updateNaively } from './expressions-oracle.ts';
 
-// What a request may answer for any text at all.
+// A request may answer this for any text at all.
 function attempt<Result>(run: () => Result): Result | DynamoError {
   try {
     return run();

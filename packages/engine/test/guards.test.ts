@@ -16,7 +16,7 @@ import {
   testClock,
 } from './engine-fixture.ts';
 
-// What must be refused, or told, although it hardly ever happens: a test makes it happen.
+// The engine must refuse or report these, although they hardly ever happen: a test makes them happen.
 
 const TableName = 'items';
 

@@ -113,7 +113,7 @@ export const call = (port: number, operation: string, body: unknown): Promise<Re
     requestBytes(signedHeaders(operation), typeof body === 'string' ? body : JSON.stringify(body)),
   );
 
-// What a client library relies on in every answer, good or bad.
+// A client library relies on this in every answer, good or bad.
 export function expectWellFormed(reply: Reply): void {
   expect(reply.headers.get('x-amzn-requestid')).toMatch(/^[0-9A-V]{52}$/);
   expect(reply.headers.get('x-amz-crc32')).toBe(String(crc32(reply.body)));

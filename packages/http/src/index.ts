@@ -47,6 +47,7 @@ export {
   tenantOf,
   unguarded,
 } from './routes/guards.ts';
+export { readsOnly } from './routes/reads-only.ts';
 export {
   type AnyEndpoint,
   type Endpoint,

@@ -51,13 +51,13 @@ export type Principal = AccountPrincipal | EndUserPrincipal | ProviderPrincipal;
 // actions on one's own login, which do not depend on the role in the account. `user` is an account or an end user.
 export type Auth = 'public' | 'account' | 'session' | 'person' | 'endUser' | 'user' | 'provider';
 
-type SignedIn = AccountPrincipal & { readonly via: 'session'; readonly userId: string };
+type SessionPrincipal = AccountPrincipal & { readonly via: 'session'; readonly userId: string };
 
 export type PrincipalOf<A extends Auth> = {
   public: undefined;
   account: AccountPrincipal;
-  session: SignedIn;
-  person: SignedIn;
+  session: SessionPrincipal;
+  person: SessionPrincipal;
   endUser: EndUserPrincipal;
   user: AccountPrincipal | EndUserPrincipal;
   provider: ProviderPrincipal;

@@ -26,7 +26,7 @@ async function begin(store: IdempotencyStore, change: Partial<Claim> = {}): Prom
   return begun.attempt;
 }
 
-// What a store of idempotency keys promises. Run it over every one there is: `testIdempotencyStore(make)`.
+// A store of idempotency keys promises this. Run it over every one there is: `testIdempotencyStore(make)`.
 export function testIdempotencyStore(make: (clock: ManualClock) => Promise<IdempotencyStore>): void {
   describe('an idempotency store', () => {
     it('starts once and returns every byte', async () => {

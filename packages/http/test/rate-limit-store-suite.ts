@@ -9,7 +9,7 @@ const policy = (limit: number, windowMs: number): RatePolicy => ({
   shared: true,
 });
 
-// What a store of limits promises. `make` opens one for each of the processes that are to share it.
+// A store of limits promises this. `make` opens one for each of the processes that are to share it.
 export function testRateLimitStore(make: (processes: number) => Promise<RateLimitStore[]>): void {
   describe('a rate limit store', () => {
     it('gives the same verdicts as a single bucket, for every caller and at any time', async () => {

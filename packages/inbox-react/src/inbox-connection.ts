@@ -11,7 +11,7 @@ import {
   type Span,
 } from './message.ts';
 
-/** Which inbox of which user to show, and how to reach the server. */
+/** Names the inbox to show, its user, and how to reach the server. */
 export type Settings = {
   baseUrl: string;
   token: string | (() => string | Promise<string>); // a function is called again when a token is refused
@@ -156,7 +156,7 @@ export function connectInbox({
 
 type State = ReturnType<typeof createState>;
 
-// What components see: a snapshot with its listeners, and the changes of messages with theirs.
+// Components see a snapshot and the changes of messages, each with its listeners.
 function createState() {
   const listeners = new Set<() => void>();
   const watchers = new Set<(change: Change) => void>();

@@ -11,7 +11,7 @@ export type Span = MarkRange;
 
 /** A part of the inbox. */
 export type View = 'inbox' | 'snoozed' | 'archived';
-/** Which messages to list. */
+/** Selects the messages to list. */
 export type Filter = { view?: View; isRead?: boolean; category?: string };
 
 /** A change of a message's flags. */

@@ -20,9 +20,9 @@ export const isObject = (value: unknown): value is JsonObject =>
  */
 export function findMismatch(schema: Schema, value: unknown): Mismatch | undefined {
   try {
-    const found = find(schema, value, { steps: limits.steps });
-    if (!found) return undefined;
-    const { path, keyword, wanted } = found;
+    const mismatch = find(schema, value, { steps: limits.steps });
+    if (!mismatch) return undefined;
+    const { path, keyword, wanted } = mismatch;
     const pointer = path.reverse().map(name => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
     const detail =
       keyword === 'false'
@@ -46,9 +46,9 @@ function spend(budget: Budget, steps = 1): void {
 }
 
 // From the inside out; formatted only for the result.
-type Found = { path: string[]; keyword: string; wanted: unknown };
+type Violation = { path: string[]; keyword: string; wanted: unknown };
 
-function find(schema: Schema, value: unknown, budget: Budget): Found | undefined {
+function find(schema: Schema, value: unknown, budget: Budget): Violation | undefined {
   spend(budget);
   if (schema === true) return undefined;
   if (schema === false) return { path: [], keyword: 'false', wanted: false };
@@ -58,9 +58,9 @@ function find(schema: Schema, value: unknown, budget: Budget): Found | undefined
     const wanted = schema[keyword];
     if (partKeywords.has(keyword)) hasParts = true;
     else if (keyword === 'allOf') {
-      for (const one of wanted as Schema[]) {
-        const found = find(one, value, budget);
-        if (found) return found;
+      for (const schema of wanted as Schema[]) {
+        const mismatch = find(schema, value, budget);
+        if (mismatch) return mismatch;
       }
     } else {
       const holds = rules.get(keyword);
@@ -72,30 +72,30 @@ function find(schema: Schema, value: unknown, budget: Budget): Found | undefined
 
 const partKeywords = new Set(['properties', 'additionalProperties', 'prefixItems', 'items']);
 
-function findInParts(schema: JsonObject, value: unknown, budget: Budget): Found | undefined {
+function findInParts(schema: JsonObject, value: unknown, budget: Budget): Violation | undefined {
   if (Array.isArray(value)) {
     const first = (schema.prefixItems ?? []) as Schema[];
     const others = (schema.items ?? true) as Schema;
     const most = others === true ? Math.min(first.length, value.length) : value.length;
     for (let at = 0; at < most; at += 1) {
-      const found = find(first[at] ?? others, value[at], budget);
-      if (found) return within(found, String(at));
+      const mismatch = find(first[at] ?? others, value[at], budget);
+      if (mismatch) return within(mismatch, String(at));
     }
   } else if (isObject(value)) {
     const properties = (schema.properties ?? {}) as Record<string, Schema>;
     const others = (schema.additionalProperties ?? true) as Schema;
     for (const name of Object.keys(value)) {
       const named = Object.hasOwn(properties, name) ? properties[name]! : others;
-      const found = find(named, value[name], budget);
-      if (found) return within(found, name);
+      const mismatch = find(named, value[name], budget);
+      if (mismatch) return within(mismatch, name);
     }
   }
   return undefined;
 }
 
-function within(found: Found, name: string): Found {
-  found.path.push(name);
-  return found;
+function within(mismatch: Violation, name: string): Violation {
+  mismatch.path.push(name);
+  return mismatch;
 }
 
 const fits = (schema: Schema, value: unknown, budget: Budget): boolean =>
@@ -112,7 +112,7 @@ const ifObject = (value: unknown, holds: (object: JsonObject) => boolean) => !is
 // Keywords about the value as a whole.
 const rules: ReadonlyMap<string, Holds> = new Map<string, Holds>([
   ['type', (value, wanted: string | string[]) => isOfTypes(value, wanted)],
-  ['enum', (value, wanted: unknown[], budget) => wanted.some(one => isSame(value, one, budget))],
+  ['enum', (value, wanted: unknown[], budget) => wanted.some(choice => isSame(value, choice, budget))],
   ['const', (value, wanted: unknown, budget) => isSame(value, wanted, budget)],
   ['format', (value, wanted: string, budget) => ifText(value, text => isFormatOf(wanted, text, budget))],
   [
@@ -138,8 +138,14 @@ const rules: ReadonlyMap<string, Holds> = new Map<string, Holds>([
   ['multipleOf', (value, unit: number) => ifNumber(value, number => Number.isInteger(number / unit))],
   ['minItems', (value, least: number) => ifList(value, ({ length }) => length >= least)],
   ['maxItems', (value, most: number) => ifList(value, ({ length }) => length <= most)],
-  ['minProperties', (value, least: number, budget) => ifObject(value, one => countOf(one, budget) >= least)],
-  ['maxProperties', (value, most: number, budget) => ifObject(value, one => countOf(one, budget) <= most)],
+  [
+    'minProperties',
+    (value, least: number, budget) => ifObject(value, object => countOf(object, budget) >= least),
+  ],
+  [
+    'maxProperties',
+    (value, most: number, budget) => ifObject(value, object => countOf(object, budget) <= most),
+  ],
   [
     'required',
     (value, names: string[], budget) =>
@@ -148,10 +154,10 @@ const rules: ReadonlyMap<string, Holds> = new Map<string, Holds>([
         return names.every(name => Object.hasOwn(object, name));
       }),
   ],
-  ['anyOf', (value, options: Schema[], budget) => options.some(one => fits(one, value, budget))],
+  ['anyOf', (value, options: Schema[], budget) => options.some(option => fits(option, value, budget))],
   [
     'oneOf',
-    (value, options: Schema[], budget) => options.filter(one => fits(one, value, budget)).length === 1,
+    (value, options: Schema[], budget) => options.filter(option => fits(option, value, budget)).length === 1,
   ],
   ['not', (value, other: Schema, budget) => !fits(other, value, budget)],
 ]);
@@ -166,7 +172,7 @@ function isSame(value: unknown, wanted: unknown, budget: Budget): boolean {
     return (
       Array.isArray(value) &&
       value.length === wanted.length &&
-      wanted.every((one, at) => isSame(value[at], one, budget))
+      wanted.every((element, at) => isSame(value[at], element, budget))
     );
   if (Array.isArray(value)) return false;
   const names = Object.keys(wanted);

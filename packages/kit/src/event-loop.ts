@@ -130,8 +130,8 @@ function readDelay(histogram: Histogram, latestMs: number): EventLoopDelay {
   };
 }
 
-type Work = { work: string; work_id?: string; work_ms: number };
-type Stall = { ms: number } & Partial<Work>;
+type WorkLabels = { work: string; work_id?: string; work_ms: number };
+type Stall = { ms: number } & Partial<WorkLabels>;
 
 // A process that used little of the time did not work: others had the processors.
 const findStall = (fromMs: number, toMs: number, lateMs: number, usedMs: number): Stall => ({
@@ -141,9 +141,9 @@ const findStall = (fromMs: number, toMs: number, lateMs: number, usedMs: number)
 
 // The work that was followed by no other for the longest time. Work that records nothing is attributed to the work
 // before it.
-function findLongest(fromMs: number, toMs: number): Work {
+function findLongest(fromMs: number, toMs: number): WorkLabels {
   let nextMs = toMs;
-  let longest: Work = { work: names[last]!, work_ms: 0 };
+  let longest: WorkLabels = { work: names[last]!, work_ms: 0 };
   for (let back = 0; back < size; back += 1) {
     const at = (last - back + size) % size;
     const beganMs = timesMs[at]!;

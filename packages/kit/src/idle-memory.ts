@@ -5,7 +5,7 @@ import * as limits from './limits.ts';
 
 type Use = { utilization: number };
 
-/** What `releaseMemoryWhenIdle` needs of the process; given in tests. */
+/** Replaces parts of the process in tests. */
 export type IdleMemorySettings = {
   measure?: () => Use; // the share of time in which the event loop had work, since the last call
   collect?: () => void;

@@ -27,7 +27,7 @@ export const unknownOwners = (ids: Ids): Owners => ({
   onGone: () => () => {},
 });
 
-/** What a store with several processes knows about them. */
+/** Lets a store with several processes find out about them. */
 export type Neighbours = {
   readonly id: string | undefined;
   isGone(id: string): Promise<boolean>;

@@ -13,7 +13,7 @@ export type ShardCount = {
   refresh(urgent?: 'urgent'): Promise<void>;
 };
 
-/** What `createShardCount` needs: the stored number, and how many shards this process wants. */
+/** The number is stored; each process says how many shards it wants. */
 export type ShardCountDeps = {
   clock: Pick<Clock, 'now'>;
   log: Logger;

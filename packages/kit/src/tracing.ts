@@ -83,6 +83,6 @@ export function currentTraceparent(): string | undefined {
 
 /** The ids of the current trace, for a log line. */
 export function traceIds(): { trace_id: string; span_id: string } | undefined {
-  const found = running()?.spanContext();
-  return found && { trace_id: found.traceId, span_id: found.spanId };
+  const context = running()?.spanContext();
+  return context && { trace_id: context.traceId, span_id: context.spanId };
 }

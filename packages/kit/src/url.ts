@@ -1,6 +1,6 @@
 import { hostChars } from './limits.ts';
 
-// What a parser takes for the host of a web address. It ignores line breaks, and needs no slashes.
+// Matches the host of a web address as a parser sees it: line breaks are ignored, and slashes are not needed.
 const webHost = /^(?:https?|wss?|ftp|file):[/\\]*([^/\\?#]*)/i;
 
 /**

@@ -61,16 +61,16 @@ export function superviseWorkers(workers: readonly Worker[], settings: WorkerSet
     stopping.abort();
     const allEnded = new AbortController();
     const deadline = clock.sleep(stopMs, allEnded.signal).catch(() => {});
-    await Promise.race([Promise.all(supervised.map(one => one.ended)), deadline]);
+    await Promise.race([Promise.all(supervised.map(worker => worker.ended)), deadline]);
     allEnded.abort();
-    const late = supervised.map(one => one.state()).filter(state => state.status !== 'stopped');
+    const late = supervised.map(worker => worker.state()).filter(state => state.status !== 'stopped');
     for (const { name } of late) log.error({ worker: name, stopMs }, 'worker did not stop in time');
     return late.map(state => state.name);
   };
 
   let stopped: Promise<string[]> | undefined;
   return {
-    states: () => supervised.map(one => one.state()),
+    states: () => supervised.map(worker => worker.state()),
     stop: () => {
       stopped ??= stopAll();
       return stopped;

@@ -68,12 +68,12 @@ export function createBatches(most: number): () => Promise<void> | undefined {
 export async function mapInBatches<T, R>(
   all: readonly T[],
   batchSize: number,
-  change: (one: T) => R,
+  change: (item: T) => R,
 ): Promise<R[]> {
   const changed: R[] = [];
-  for (const one of all) {
+  for (const item of all) {
     if (changed.length > 0 && changed.length % batchSize === 0) await yieldToEventLoop();
-    changed.push(change(one));
+    changed.push(change(item));
   }
   return changed;
 }

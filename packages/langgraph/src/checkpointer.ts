@@ -60,8 +60,8 @@ class TableCheckpointer extends BaseCheckpointSaver {
     const address = addressOf(config);
     const checkpoint_id = getCheckpointId(config);
     if (checkpoint_id) {
-      const found = await this.#read({ ...address, checkpoint_id });
-      return found && this.#tuple(found);
+      const stored = await this.#read({ ...address, checkpoint_id });
+      return stored && this.#tuple(stored);
     }
     const page = { newestFirst: true, limit: 1 };
     const { items } = await this.#store.query(checkpointsOfThread, address, page);
@@ -76,16 +76,16 @@ class TableCheckpointer extends BaseCheckpointSaver {
     const beforeId = before?.configurable?.checkpoint_id as string | undefined;
     const ns = checkpoint_ns === undefined ? {} : { ns: nsOf(checkpoint_ns) };
     let left = limit;
-    for await (const one of thread_id === undefined ? this.#threads() : [thread_id as string])
-      for await (const found of this.#store.all(
+    for await (const thread of thread_id === undefined ? this.#threads() : [thread_id as string])
+      for await (const checkpoint of this.#store.all(
         checkpointsOfThread,
-        { thread_id: one, ...ns },
+        { thread_id: thread, ...ns },
         { newestFirst: true },
       )) {
         if (left <= 0) return;
-        if (checkpoint_id && found.checkpoint_id !== checkpoint_id) continue;
-        if (beforeId !== undefined && found.checkpoint_id >= beforeId) continue;
-        const tuple = await this.#tuple(found);
+        if (checkpoint_id && checkpoint.checkpoint_id !== checkpoint_id) continue;
+        if (beforeId !== undefined && checkpoint.checkpoint_id >= beforeId) continue;
+        const tuple = await this.#tuple(checkpoint);
         const metadata = tuple.metadata as Record<string, unknown>;
         if (filter && !Object.entries(filter).every(([name, value]) => metadata[name] === value)) continue;
         left -= 1;
@@ -115,8 +115,8 @@ class TableCheckpointer extends BaseCheckpointSaver {
     const parent = parent_id && (await this.#read({ thread_id, ns, checkpoint_id: parent_id }));
     if (!parent) await this.#store.put(thread, { shard: shardOf(thread_id), thread_id });
     const inherited: Item['channels'] = parent ? parent.channels : {};
-    const known = new Set(parent ? valuesOf(parent).flatMap(hashesOf) : []);
-    await writeChunks(this.#store, thread_id, [encodedBody, encodedMetadata, ...encoded], known);
+    const hashes = new Set(parent ? valuesOf(parent).flatMap(hashesOf) : []);
+    await writeChunks(this.#store, thread_id, [encodedBody, encodedMetadata, ...encoded], hashes);
     await this.#store.put(checkpoint, {
       thread_id,
       ns,
@@ -180,12 +180,12 @@ class TableCheckpointer extends BaseCheckpointSaver {
         yield thread_id;
   }
 
-  async #tuple(found: Item): Promise<CheckpointTuple> {
-    const { parent_id } = found;
-    const names = Object.keys(found.channels);
-    const writes = await this.#writesOf(found);
-    const raw = await readValues(this.#store, found.thread_id, [
-      ...valuesOf(found),
+  async #tuple(item: Item): Promise<CheckpointTuple> {
+    const { parent_id } = item;
+    const names = Object.keys(item.channels);
+    const writes = await this.#writesOf(item);
+    const raw = await readValues(this.#store, item.thread_id, [
+      ...valuesOf(item),
       ...writes.map(({ value }) => value),
     ]);
     const [body, metadata, ...rest] = await Promise.all(
@@ -193,15 +193,15 @@ class TableCheckpointer extends BaseCheckpointSaver {
     );
     const loaded = body as Checkpoint;
     loaded.channel_values = Object.fromEntries(names.map((name, i) => [name, rest[i]]));
-    if (loaded.v < 4 && parent_id !== undefined) await this.#addPendingSends(loaded, found, parent_id);
+    if (loaded.v < 4 && parent_id !== undefined) await this.#addPendingSends(loaded, item, parent_id);
     return {
-      config: configOf(found),
+      config: configOf(item),
       checkpoint: loaded,
       metadata: metadata as CheckpointMetadata,
       pendingWrites: writes.map(
         ({ task_id, channel }, i): CheckpointPendingWrite => [task_id, channel, rest[names.length + i]],
       ),
-      ...(parent_id !== undefined && { parentConfig: configOf({ ...found, checkpoint_id: parent_id }) }),
+      ...(parent_id !== undefined && { parentConfig: configOf({ ...item, checkpoint_id: parent_id }) }),
     };
   }
 

@@ -16,7 +16,7 @@ import type { ItemOf, Store } from '@stak/table';
 import * as limits from './limits.ts';
 import { item, itemsOfNamespace, namespace, namespacesOfRoot, root, roots } from './table.ts';
 
-type Stored = ItemOf<typeof item>;
+type StoredItem = ItemOf<typeof item>;
 
 /** Options of the store: embeddings for searches by meaning, and the clock. */
 export type GraphStoreOptions = {
@@ -110,16 +110,16 @@ class TableStore extends BaseStore {
     const isWanted = ({ value }: Item) =>
       Object.entries(filter).every(([name, wanted]) => isMatch(value[name], wanted));
     const asked = this.#index && query ? await this.#index.embeddings.embedQuery(query) : undefined;
-    const found: SearchItem[] = [];
+    const items: SearchItem[] = [];
     for await (const parts of this.#namespaces(namespacePrefix))
       for await (const stored of this.#store.all(itemsOfNamespace, { path: pathOf(parts) })) {
         const shown = show(stored);
         if (!isWanted(shown)) continue;
-        found.push(asked ? { ...shown, ...scoreOf(stored, asked) } : shown);
-        if (!asked && found.length >= offset + limit) return found.slice(offset);
+        items.push(asked ? { ...shown, ...scoreOf(stored, asked) } : shown);
+        if (!asked && items.length >= offset + limit) return items.slice(offset);
       }
-    if (asked) found.sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
-    return found.slice(offset, offset + limit);
+    if (asked) items.sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
+    return items.slice(offset, offset + limit);
   }
 
   async *#namespaces(prefix: readonly string[]): AsyncGenerator<string[]> {
@@ -130,21 +130,21 @@ class TableStore extends BaseStore {
     }
     const path = pathOf(prefix);
     const range = { from: { path }, before: { path: `${path.slice(0, -1)}0` } }; // `0` comes after `/`
-    for await (const one of this.#store.all(namespacesOfRoot, { root: prefix[0]! }, range))
-      yield partsOf(one.path);
+    for await (const namespace of this.#store.all(namespacesOfRoot, { root: prefix[0]! }, range))
+      yield partsOf(namespace.path);
   }
 
   async #list(operation: ListNamespacesOperation): Promise<string[][]> {
     const { matchConditions = [], maxDepth = Infinity, limit, offset } = operation;
     const fixed = matchConditions.find(({ matchType }) => matchType === 'prefix')?.path ?? [];
     const wildcard = fixed.indexOf('*');
-    const found = new Map<string, string[]>();
+    const folders = new Map<string, string[]>();
     for await (const parts of this.#namespaces(wildcard < 0 ? fixed : fixed.slice(0, wildcard))) {
       if (!matchConditions.every(condition => hasParts(parts, condition))) continue;
       const cut = parts.slice(0, maxDepth);
-      found.set(pathOf(cut), cut);
+      folders.set(pathOf(cut), cut);
     }
-    const sorted = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, parts]) => parts);
+    const sorted = [...folders].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, parts]) => parts);
     return sorted.slice(offset, offset + limit);
   }
 }
@@ -155,7 +155,7 @@ const pathOf = (parts: readonly string[]): string => {
 };
 const partsOf = (path: string): string[] => path.slice(0, -1).split('/').map(decodeURIComponent);
 
-const show = ({ path, key, value, created_at, updated_at }: Stored): Item => ({
+const show = ({ path, key, value, created_at, updated_at }: StoredItem): Item => ({
   namespace: partsOf(path),
   key,
   value: JSON.parse(value),
@@ -186,7 +186,7 @@ function isMatch(value: unknown, wanted: unknown): boolean {
 }
 
 // The nearest of an item's vectors counts. An item without vectors has no score, and comes last.
-function scoreOf({ vectors = [] }: Stored, asked: readonly number[]): { score?: number } {
+function scoreOf({ vectors = [] }: StoredItem, asked: readonly number[]): { score?: number } {
   if (vectors.length === 0) return {};
   const scores = vectors.map(bytes => cosine(new Float32Array(Uint8Array.from(bytes).buffer), asked));
   return { score: Math.max(...scores) };

@@ -37,11 +37,11 @@ export async function writeChunks(
   store: Store,
   thread_id: string,
   encoded: readonly Encoded[],
-  known: ReadonlySet<string>,
+  allowed: ReadonlySet<string>,
 ): Promise<void> {
   const all = new Map(encoded.flatMap(({ chunks }) => [...chunks]));
   const steps = [...all]
-    .filter(([hash]) => !known.has(hash))
+    .filter(([hash]) => !allowed.has(hash))
     .map(([hash, bytes]) => write.put(chunk, { thread_id, hash, bytes }));
   for (let from = 0; from < steps.length; from += limits.together)
     await store.batchWrite(steps.slice(from, from + limits.together), { pattern: 'write chunks' });

@@ -124,5 +124,5 @@ async function writeMail(folder: string, id: string, message: Buffer): Promise<v
   await rename(draft, join(folder, name));
   const names = (await readdir(folder)).filter(one => one.endsWith('.eml') && !one.startsWith('.'));
   const surplus = names.toSorted().slice(0, -limits.filesKept);
-  await Promise.all(surplus.map(one => rm(join(folder, one), { force: true })));
+  await Promise.all(surplus.map(name => rm(join(folder, name), { force: true })));
 }

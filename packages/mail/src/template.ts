@@ -86,7 +86,7 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, found => entities[found]!);
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, character => entities[character]!);
 
 // A name must not start a new line, where it could pretend to be a part of the mail.
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();

@@ -34,9 +34,9 @@ export function createConnect(settings: {
   const connectFirst = buildConnector({ timeout: Math.min(fallbackConnectMs, connectMs), ...tls });
 
   const findAddresses = async (hostname: string): Promise<readonly string[]> => {
-    const found = isIP(hostname) === 0 ? await lookUp(hostname, resolve) : [hostname];
-    const refusals = new Map(found.map(address => [address, policy.refusal(address)]));
-    const permitted = found.filter(address => refusals.get(address) === undefined);
+    const addresses = isIP(hostname) === 0 ? await lookUp(hostname, resolve) : [hostname];
+    const refusals = new Map(addresses.map(address => [address, policy.refusal(address)]));
+    const permitted = addresses.filter(address => refusals.get(address) === undefined);
     if (permitted.length > 0) return permitted.slice(0, addressesTried);
     const kinds = [...new Set(refusals.values())].join(', ');
     throw new ConnectError('blocked_address', `${hostname} has no address that may be reached (${kinds})`);

@@ -61,8 +61,8 @@ const knownHeaders = createRecentMap<string, boolean>(headerNames);
 
 // Whether a header chosen by a user, or of the original request, may be sent.
 export function maySendHeader(name: string): boolean {
-  const known = knownHeaders.get(name);
-  if (known !== undefined) return known;
+  const header = knownHeaders.get(name);
+  if (header !== undefined) return header;
   const may = permitsHeader(name);
   if (name.length <= knownChars) knownHeaders.set(name, may);
   return may;

@@ -91,7 +91,7 @@ function listHeaders(fields: Record<string, string | string[] | undefined>): Hea
   for (const name of Object.keys(fields)) {
     const value = fields[name];
     if (typeof value === 'string') pairs.push([name, value]);
-    else if (value !== undefined) for (const one of value) pairs.push([name, one]);
+    else if (value !== undefined) for (const line of value) pairs.push([name, line]);
   }
   return pairs;
 }

@@ -69,8 +69,8 @@ export function createOutbound(settings: OutboundSettings = {}): Outbound {
   const aborts = createAborts();
   const destinations = createRecentMap<string, Destination | Refusal>(limits.destinationsRead);
   const destinationOf = (url: string): Destination | Refusal => {
-    const known = destinations.get(url);
-    if (known) return known;
+    const destination = destinations.get(url);
+    if (destination) return destination;
     const read = readDestination(url, permitsPort);
     if (url.length <= limits.knownChars) destinations.set(url, read);
     return read;
@@ -145,21 +145,21 @@ function createAborts() {
   const running = new WeakMap<AbortSignal, { exchanges: Set<Exchange>; stop(): void }>();
   return {
     add(signal: AbortSignal, exchange: Exchange): void {
-      const known = running.get(signal);
-      if (known) return void known.exchanges.add(exchange);
+      const tasks = running.get(signal);
+      if (tasks) return void tasks.exchanges.add(exchange);
       const exchanges = new Set([exchange]);
       const stop = () => {
-        for (const one of exchanges) one.stop(aborted.reason, aborted.message);
+        for (const exchange of exchanges) exchange.stop(aborted.reason, aborted.message);
       };
       running.set(signal, { exchanges, stop });
       signal.addEventListener('abort', stop, { once: true });
     },
     remove(signal: AbortSignal, exchange: Exchange): void {
-      const known = running.get(signal);
-      known?.exchanges.delete(exchange);
-      if (known?.exchanges.size !== 0) return;
+      const tasks = running.get(signal);
+      tasks?.exchanges.delete(exchange);
+      if (tasks?.exchanges.size !== 0) return;
       running.delete(signal);
-      signal.removeEventListener('abort', known.stop);
+      signal.removeEventListener('abort', tasks.stop);
     },
   };
 }

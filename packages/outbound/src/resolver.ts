@@ -22,8 +22,8 @@ export function createDnsResolver(): Resolve {
 export function shareLookups(resolve: Resolve): Resolve {
   const asked = new Map<string, Promise<readonly string[]>>();
   return hostname => {
-    const known = asked.get(hostname);
-    if (known) return known;
+    const pending = asked.get(hostname);
+    if (pending) return pending;
     const answer = resolve(hostname).finally(() => asked.delete(hostname));
     asked.set(hostname, answer);
     return answer;

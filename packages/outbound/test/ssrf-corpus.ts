@@ -129,7 +129,7 @@ export const blockedLiterals: readonly string[] = [
   'https://10.0.0.1:8443/',
 ];
 
-// What the attacker's name server answers.
+// The attacker's name server answers with these.
 export const names: Readonly<Record<string, readonly string[]>> = {
   'loopback.attacker.example': ['127.0.0.1'],
   'loopback6.attacker.example': ['::1'],

@@ -42,7 +42,7 @@ export const Chat = alone(ChatPage);
 export const Inboxes = alone(InboxesPage);
 /** The user's tasks as a board. */
 export const Tasks = alone(TasksPage);
-/** What the agent remembers about the user, who can edit it, delete it or opt out. */
+/** Shows what the agent remembers about the user, who can edit it, delete it or opt out. */
 export const Memory = alone(MemoryPage);
 /** The user's own name, address and role. */
 export const Profile = alone(ProfilePage);

@@ -126,7 +126,7 @@ export function startThread(clock: Clock): Thread {
       if (Atomics.load(over, 0) === 1) return tooLong;
       const passedMs = elapsed() - startedMs;
       const usedNowMs = readProcessorMs(task);
-      // Where the system does not tell the processor time of a thread, all time counts.
+      // All time counts on systems that do not report the processor time of a thread.
       const isTold = usedBeforeMs !== undefined && usedNowMs !== undefined;
       const usedMs = isTold ? usedNowMs - usedBeforeMs : passedMs;
       if (usedMs >= timeoutMs) {

@@ -140,7 +140,7 @@ test.each([
   expect(() => subscribe({ ...right, ...wrong })).toThrow();
 });
 
-// Of every type, with names and numbers that are stored in a way of their own.
+// Values of every type, with names and numbers that are stored in a way of their own.
 const value = fc.letrec(tie => ({
   value: fc.oneof(
     { maxDepth: 2 },

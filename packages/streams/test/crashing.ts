@@ -9,7 +9,7 @@ export type Crashing = Pick<Fixture, 'source' | 'client'> & {
   steps(): number;
   isDead(): boolean;
   kill(): void;
-  // What it was about to do.
+  // The call that it was about to make.
   lastCall(): string;
 };
 

@@ -35,7 +35,7 @@ function listening(mayHandle: (version: number) => boolean = () => true) {
   return { seen, subscription };
 }
 
-// What a migration does: the items, and then where its own writes end in the new streams.
+// A migration copies the items, and then notes where its own writes end in the new streams.
 async function copyNotes(): Promise<
   { shard: Awaited<ReturnType<typeof listShards>>[number]; sequence: string }[]
 > {

@@ -33,7 +33,7 @@ describe.each([
     await fixture.engine.close();
   });
 
-  // What was heard, until it is stopped.
+  // Collects what is heard, until it is stopped.
   async function startTail(source = opened.source) {
     const heard: UnknownChange[] = [];
     const leaving = new AbortController();

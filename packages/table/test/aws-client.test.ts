@@ -8,7 +8,7 @@ import { isUnanswered } from '../src/client/retry.ts';
 
 const problem = (type: string) => `{"__type":"com.amazonaws.dynamodb.v20120810#${type}","message":"x"}`;
 
-// What a server does with a request: answers with a status and a body, hangs up, or does nothing.
+// A server answers a request with a status and a body, hangs up, or does nothing.
 type Fault = { status: number; body: string } | 'resets' | 'hangs' | 'stops in the middle';
 
 async function openServer(fault: Fault, answerMs?: number) {

@@ -18,7 +18,7 @@ const text = z.string();
 const shape = <Names extends string>(...names: Names[]) =>
   z.object(Object.fromEntries(names.map(name => [name, text])) as Record<Names, typeof text>);
 
-// What DynamoDB is asked for, readable: the placeholders filled in.
+// The request to DynamoDB in a readable form: the placeholders filled in.
 function asked(query: AnyQuery, params: object, options: object = {}): string {
   const { input } = queryParams(query, params, options as never);
   const filled = [input.KeyConditionExpression, input.FilterExpression].filter(Boolean).join(' / ');

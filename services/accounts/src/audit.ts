@@ -95,13 +95,13 @@ export function createAudit({ store, clock, ids }: Base): Audit {
     async list(userId, { limit, cursor, ...filter }, viewer = userId) {
       let next = cursor;
       for (let read = 1; ; read++) {
-        const found = await store.query(auditOfUser, { userId }, { limit, cursor: next, caller: userId });
-        const items = found.items.filter(entry => maySee(entry, viewer) && passes(entry, filter));
-        const last = found.items.at(-1);
+        const page = await store.query(auditOfUser, { userId }, { limit, cursor: next, caller: userId });
+        const items = page.items.filter(entry => maySee(entry, viewer) && passes(entry, filter));
+        const last = page.items.at(-1);
         const isOver = last !== undefined && filter.from !== undefined && last.at < filter.from;
-        next = isOver ? undefined : found.cursor;
+        next = isOver ? undefined : page.cursor;
         if (items.length > 0 || next === undefined || read === limits.auditPages)
-          return { ...found, items, cursor: next };
+          return { ...page, items, cursor: next };
       }
     },
   };

@@ -35,4 +35,4 @@ export const htmlPage = (
 `;
 
 export const escapeHtml = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, found => `&#${found.charCodeAt(0)};`);
+  text.replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`);

@@ -1,4 +1,4 @@
-// Where a request came from, as far as known.
+// The origin of a request, as far as known.
 export type Origin = { address?: string; userAgent?: string; requestId?: string };
 
 // The part of a request's context that is needed for cookies and origins.

@@ -9,7 +9,7 @@ type Rules = {
   may: string;
 };
 
-// What each member of an organisation may do. Routes for owners only declare `role: 'owner'`.
+// The rights of each member of an organisation. Routes for owners only declare `role: 'owner'`.
 export const roles: Readonly<Record<Role, Rules>> = {
   owner: {
     scope: 'admin',

@@ -56,7 +56,7 @@ function isAscii(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-// What people see of their own account. The password hash and Stripe's ids are left out.
+// People see this of their own account. The password hash and Stripe's ids are left out.
 export const meSchema = z.strictObject({
   userId: z.string(),
   email: z.string(),

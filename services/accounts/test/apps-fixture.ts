@@ -31,7 +31,7 @@ export function createApps(fixture: Serving) {
     return ((await answer.json()) as { client_id: string }).client_id;
   }
 
-  // Where the browser is sent, or the code of the problem.
+  // Returns the address that the browser is sent to, or the code of the problem.
   async function authorize(query: Query): Promise<URL | string> {
     const answer = await fixture.call('GET', `/v1/oauth/authorize?${new URLSearchParams(query)}`);
     if (answer.status !== 302) return fixture.codeOf(answer);
@@ -105,7 +105,7 @@ export function createApps(fixture: Serving) {
     return { ...asked, code, ...((await answer.json()) as AppTokens) };
   }
 
-  // What a token makes of its bearer: at /mcp, and without that.
+  // A token makes this of its bearer: at /mcp, and without that.
   const bearer = (token: string, at: string | undefined = resource) =>
     fixture.authenticate({ token, requestId: 'req_1', address: undefined, fresh: true, resource: at });
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** What an authenticator app shows for a secret. */
+/** Returns what an authenticator app shows for a secret. */
 export function codeOf(secret: string): string {
   const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
   const bits = [...secret].map(one => digits.indexOf(one).toString(2).padStart(5, '0')).join('');

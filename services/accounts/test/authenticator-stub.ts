@@ -9,7 +9,7 @@ type Options = {
   rpId?: string;
   user?: { id: string };
 };
-// What an attacker changes.
+// An attacker changes these.
 type Change = {
   origin?: string;
   challenge?: string;

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const routes = (): RouteSpec[] => fixture.routes.filter(route => route.tags?.includes('accounts'));
 const guarded = () => routes().filter(route => route.auth !== 'public' && route.auth !== 'provider');
-// Those that take JSON.
+// Routes that take JSON.
 const withBody = () =>
   routes().filter(({ request }) => request?.body && 'application/json' in request.body.content);
 

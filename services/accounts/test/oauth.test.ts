@@ -12,7 +12,7 @@ afterAll(() => social.close());
 const start = (provider: string, returnTo = '/keys') =>
   `/v1/auth/${provider}/start?return_to=${encodeURIComponent(returnTo)}`;
 
-// Where a whole sign-in ends.
+// Returns the address at which a whole sign-in ends.
 async function signIn(provider: 'github' | 'google', person: string) {
   const browser = social.browserOf(person);
   const response = await browser.open(await browser.goToCallback(start(provider)));

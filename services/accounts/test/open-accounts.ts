@@ -158,7 +158,7 @@ export function overtake(client: DynamoClient, text: string, act: () => Promise<
   return { ...client, update: overtaken(update), transactWrite: overtaken(transactWrite) };
 }
 
-// What a mailer was given, by whichever server.
+// Mails that a mailer was given, by whichever server.
 export type Mailbox = { mailer: Mailer; sent: Mail[] };
 export function openMailbox(): Mailbox {
   const sent: Mail[] = [];

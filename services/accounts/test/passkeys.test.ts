@@ -67,7 +67,7 @@ describe('a passkey', () => {
     expect(await renamed.json()).toMatchObject({ name: 'My phone', lastUsedAt: expect.any(String) });
     const listed = await fixture.call('GET', '/v1/me/passkeys', { as: again.access_token });
     expect(await listed.json()).toMatchObject({ data: [{ name: 'My phone', isSynced: false }] });
-    // What was just shown is fresh: an admin key needs no code.
+    // A sign-in that was just shown is fresh: an admin key needs no code.
     const made = await post('/v1/api-keys', { name: 'k', permissions: 'admin' }, again.access_token);
     expect(made.status).toBe(201);
 

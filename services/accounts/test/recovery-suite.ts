@@ -71,7 +71,7 @@ export function testRecovery(name: string, open: () => Promise<Engine>): void {
       const { data } = (await trail.json()) as { data: { action: string; via: string }[] };
       expect(data.find(one => one.action === 'password.reset')).toMatchObject({ via: 'operator' });
 
-      // What was proven before stays so.
+      // A proven address stays proven.
       await fixture.users.update(userId as string, { emailVerified: true });
       await reset(await fixture.operators.issueReset(userId as string), 'eleven blue lampposts');
       expect(await fixture.users.getByEmail('ann@example.com')).toMatchObject({ emailVerified: true });

@@ -5,7 +5,7 @@ import { cheapCost, openEmbedded, openOutside, outside, serve } from './open-acc
 
 export const origin = 'https://stak.example';
 
-// What must hold on both: the engine in process, and whatever the AWS SDK reaches.
+// These tests must hold on both: the engine in process, and whatever the AWS SDK reaches.
 export const engines = [
   ['embedded', openEmbedded],
   [`over ${outside}`, openOutside],

@@ -140,7 +140,7 @@ const handle = async (subscription: Subscription, changes: readonly UnknownChang
   await subscription.handleBatch!(changes as never, context);
 };
 
-// What a scan says about an account.
+// Counts by a scan what an account stores.
 export async function scanned({ engine }: Fixture, account: string) {
   const { Items = [] } = await engine.client.scan({ TableName: notes.name });
   const ofAccount = (item: Attributes) => {

@@ -6,15 +6,15 @@ export const accountFaults: readonly Fault[] = [
   {
     name: 'oauth-code-without-verifier',
     file: 'services/accounts/src/people/oauth-server/tokens.ts',
-    before: '    found.endsAtMs > clock.now() &&\n    isVerifier(verifier, found.codeChallenge);',
-    after: '    found.endsAtMs > clock.now();',
+    before: '    grant.endsAtMs > clock.now() &&\n    isVerifier(verifier, grant.codeChallenge);',
+    after: '    grant.endsAtMs > clock.now();',
     why: 'Who intercepts a code gets the tokens of the app',
     caughtBy: { test: 'services/accounts/test/oauth-server.test.ts' },
   },
   {
     name: 'oauth-code-outlives-end',
     file: 'services/accounts/src/people/oauth-server/tokens.ts',
-    before: '    found.endsAtMs > clock.now() &&\n',
+    before: '    grant.endsAtMs > clock.now() &&\n',
     after: '',
     why: 'A code of an app works for ever',
     caughtBy: { test: 'services/accounts/test/oauth-server.test.ts' },
@@ -22,7 +22,7 @@ export const accountFaults: readonly Fault[] = [
   {
     name: 'oauth-code-for-any-redirect',
     file: 'services/accounts/src/people/oauth-server/tokens.ts',
-    before: '    found.redirectUri === redirectUri &&\n',
+    before: '    grant.redirectUri === redirectUri &&\n',
     after: '',
     why: 'A code works for another address than the one that was approved',
     caughtBy: { test: 'services/accounts/test/oauth-server.test.ts' },
@@ -30,7 +30,7 @@ export const accountFaults: readonly Fault[] = [
   {
     name: 'oauth-code-for-any-client',
     file: 'services/accounts/src/people/oauth-server/tokens.ts',
-    before: '    found.clientId === clientId &&\n',
+    before: '    grant.clientId === clientId &&\n',
     after: '',
     why: 'A code works for another app',
     caughtBy: { test: 'services/accounts/test/oauth-server.test.ts' },
@@ -46,8 +46,8 @@ export const accountFaults: readonly Fault[] = [
   {
     name: 'oauth-reused-code-keeps-tokens',
     file: 'services/accounts/src/people/oauth-server/tokens.ts',
-    before: 'if (found.usedAtMs !== undefined) return endReused(deps, found, origin);',
-    after: 'if (found.usedAtMs !== undefined) throw refused();',
+    before: 'if (grant.usedAtMs !== undefined) return endReused(deps, grant, origin);',
+    after: 'if (grant.usedAtMs !== undefined) throw refused();',
     why: 'A code that was intercepted leaves its tokens valid',
     caughtBy: { test: 'services/accounts/test/oauth-server.test.ts' },
   },
@@ -62,8 +62,8 @@ export const accountFaults: readonly Fault[] = [
   {
     name: 'oauth-revoked-by-another-app',
     file: 'services/accounts/src/people/oauth-server/tokens.ts',
-    before: 'if (found?.app?.clientId !== clientId) return;',
-    after: 'if (!found?.app) return;',
+    before: 'if (session?.app?.clientId !== clientId) return;',
+    after: 'if (!session?.app) return;',
     why: 'An app ends the sessions of another one',
     caughtBy: { test: 'services/accounts/test/oauth-server.test.ts' },
   },
@@ -196,7 +196,7 @@ export const accountFaults: readonly Fault[] = [
   {
     name: 'accounts-passkey-counter-back',
     file: 'services/accounts/src/people/credentials/passkey-check.ts',
-    before: 'if ((counter > 0 || found.counter > 0) && counter <= found.counter) {',
+    before: 'if ((counter > 0 || storedPasskey.counter > 0) && counter <= storedPasskey.counter) {',
     after: 'if (counter < 0) {',
     why: 'A copy of a passkey works',
     caughtBy: { test: 'services/accounts/test/passkeys.test.ts' },
@@ -231,8 +231,8 @@ export const accountFaults: readonly Fault[] = [
   {
     name: 'accounts-remembered-token-outlives-end',
     file: 'services/accounts/src/people/sessions/tokens.ts',
-    before: 'if (known.expiresMs > clock.now()) return known.claims;',
-    after: 'return known.claims;',
+    before: 'if (cached.expiresMs > clock.now()) return cached.claims;',
+    after: 'return cached.claims;',
     why: 'An access token that was used works after its end',
     caughtBy: {
       test: 'services/accounts/test/accounts.test.ts',

@@ -61,8 +61,8 @@ export const archiveFaults: readonly Fault[] = [
   {
     name: 'import-file-elsewhere',
     file: 'apps/server/src/store/archive/format.ts',
-    before: 'if (found && (!found.isFile() || found.size > mostBytes))',
-    after: 'if (found && found.size > mostBytes)',
+    before: 'if (entry && (!entry.isFile() || entry.size > mostBytes))',
+    after: 'if (entry && entry.size > mostBytes)',
     why: 'An archive reads files elsewhere by a link',
     caughtBy: { test: 'apps/server/test/forged-archive.test.ts', name: 'has files in its folder only' },
   },

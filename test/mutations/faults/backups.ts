@@ -62,8 +62,8 @@ export const backupFaults: readonly Fault[] = [
   {
     name: 'backup-bundles-over-gap',
     file: 'apps/server/src/store/backup/maintenance.ts',
-    before: '(one.from !== group.at(-1)!.to + 1 || bytes',
-    after: '(one.from <= group.at(-1)!.to || bytes',
+    before: '(candidate.from !== group.at(-1)!.to + 1 || bytes',
+    after: '(candidate.from <= group.at(-1)!.to || bytes',
     why: 'A gap in the log is hidden in a bundle',
     caughtBy: { test: 'apps/server/test/backup/guards.test.ts' },
   },

@@ -6,8 +6,8 @@ export const networkFaults: readonly Fault[] = [
   {
     name: 'outbound-dns-mixed',
     file: 'packages/outbound/src/connector.ts',
-    before: 'const permitted = found.filter(address => refusals.get(address) === undefined);',
-    after: 'const permitted = [...refusals.values()].includes(undefined) ? found : [];',
+    before: 'const permitted = addresses.filter(address => refusals.get(address) === undefined);',
+    after: 'const permitted = [...refusals.values()].includes(undefined) ? addresses : [];',
     why: 'A name with one public and one private address reaches the private one',
     caughtBy: { test: 'packages/outbound/test/private-addresses.test.ts' },
   },

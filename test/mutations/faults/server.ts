@@ -145,7 +145,7 @@ export const serverFaults: readonly Fault[] = [
   {
     name: 'import-of-claimed-tenant',
     file: 'apps/server/src/store/archive/ownership.ts',
-    before: 'return found !== undefined && !claims.accounts.has(found.account_id);',
+    before: 'return storedTenant !== undefined && !claims.accounts.has(storedTenant.account_id);',
     after: 'return false;',
     why: 'An archive claims a tenant that another account has',
     caughtBy: {
@@ -208,8 +208,8 @@ export const serverFaults: readonly Fault[] = [
   {
     name: 'outbound-any-resolved',
     file: 'packages/outbound/src/connector.ts',
-    before: 'const permitted = found.filter(address => refusals.get(address) === undefined);',
-    after: 'const permitted = found;',
+    before: 'const permitted = addresses.filter(address => refusals.get(address) === undefined);',
+    after: 'const permitted = addresses;',
     why: 'A name that resolves to a private address reaches it',
     caughtBy: { test: 'packages/outbound/test/ssrf.test.ts' },
   },

@@ -151,7 +151,7 @@ export const serviceGuardFaults: readonly Fault[] = [
   {
     name: 'server-presence-looks-without-pause',
     file: 'apps/server/src/store/presence.ts',
-    before: 'return Math.max(atMs + lookAgainMs(found.length), Math.min(clock.now() + beatMs, ...ends));',
+    before: 'return Math.max(atMs + lookAgainMs(servers.length), Math.min(clock.now() + beatMs, ...ends));',
     after: 'return Math.min(clock.now() + beatMs, ...ends);',
     why: 'The reports of hundreds of servers throttle',
     caughtBy: {

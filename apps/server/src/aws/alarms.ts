@@ -52,7 +52,7 @@ export function alarms(designs: readonly AnyTable[], functions: readonly LambdaF
       Threshold: 85,
     }),
     ...Object.assign({}, ...designs.map(throttleAlarms)),
-    ...Object.fromEntries(functions.map(one => [`${handlerId(one)}Alarm`, behind(one)])),
+    ...Object.fromEntries(functions.map(lambda => [`${handlerId(lambda)}Alarm`, behind(lambda)])),
     Dashboard: {
       Type: 'AWS::CloudWatch::Dashboard',
       Properties: { DashboardBody: sub(JSON.stringify(dashboard(designs))) },
@@ -84,7 +84,7 @@ const behind = (given: LambdaFunction): Resource =>
     Threshold: 5 * 60_000,
   });
 
-type Counted = { metric: 'ReadThrottleEvents' | 'WriteThrottleEvents'; index?: string };
+type ThrottleMetric = { metric: 'ReadThrottleEvents' | 'WriteThrottleEvents'; index?: string };
 
 const reads = { metric: 'ReadThrottleEvents' } as const;
 const writes = { metric: 'WriteThrottleEvents' } as const;
@@ -100,7 +100,7 @@ function throttleAlarms(design: AnyTable): Resources {
   return { [`${id}Alarm`]: ofTable, [`${id}IndexAlarm`]: ofIndexes };
 }
 
-function throttled(design: AnyTable, what: string, counted: readonly Counted[]): Resource {
+function throttled(design: AnyTable, what: string, counted: readonly ThrottleMetric[]): Resource {
   const metrics = counted.map(({ metric, index }, position) => ({
     Id: `m${position}`,
     ReturnData: false,

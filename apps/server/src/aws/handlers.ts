@@ -21,11 +21,11 @@ const failedDays = 14; // as long as a repeated record is recognised
 // One function for each table whose consumers can run in Lambda.
 export function handlers(options: HandlerOptions): Resources {
   const resources: Resources = { FailedBucket: failedBucket };
-  for (const one of lambdaFunctions) {
-    const id = handlerId(one);
-    resources[`${id}Role`] = role(one);
-    resources[id] = handler(one, options);
-    resources[`${id}Source`] = source(one);
+  for (const lambdaFunction of lambdaFunctions) {
+    const id = handlerId(lambdaFunction);
+    resources[`${id}Role`] = role(lambdaFunction);
+    resources[id] = handler(lambdaFunction, options);
+    resources[`${id}Source`] = source(lambdaFunction);
   }
   return resources;
 }

@@ -45,5 +45,5 @@ export const lambdaFunctions: readonly LambdaFunction[] = [
 
 export const lambdaConsumers: readonly string[] = lambdaFunctions.flatMap(({ consumers }) => consumers);
 
-// Where all of them store dead letters, and mark events.
+// All handlers store dead letters and markers of effects here.
 export const stateTable: AnyTable = serverStreamsTable;

@@ -34,7 +34,9 @@ function handlerOf(name: string): Handler {
 
 // The earliest record that one of them has to see again. The others see it once more, too.
 function firstOf({ Records }: LambdaEvent, answers: readonly LambdaAnswer[]): LambdaAnswer {
-  const failed = new Set(answers.flatMap(one => one.batchItemFailures).map(one => one.itemIdentifier));
+  const failed = new Set(
+    answers.flatMap(answer => answer.batchItemFailures).map(failure => failure.itemIdentifier),
+  );
   const first = Records.find(({ dynamodb }) => failed.has(dynamodb?.SequenceNumber ?? ''));
   return { batchItemFailures: first ? [{ itemIdentifier: first.dynamodb?.SequenceNumber ?? '' }] : [] };
 }
@@ -59,10 +61,10 @@ async function compose(name: string): Promise<readonly Handler[]> {
     config,
     system: { source, ledger, workers: () => [] },
   });
-  const subscriptions = services.all.flatMap(one => one.subscriptions);
-  const { consumers } = lambdaFunctions.find(one => one.name === name)!;
+  const subscriptions = services.all.flatMap(service => service.subscriptions);
+  const { consumers } = lambdaFunctions.find(lambdaFunction => lambdaFunction.name === name)!;
   return consumers.map(consumer => {
-    const subscription = subscriptions.find(one => one.name === consumer);
+    const subscription = subscriptions.find(subscription => subscription.name === consumer);
     if (!subscription) throw new Error(`there is no consumer ${consumer}`);
     return toLambda(subscription, { client, log });
   });

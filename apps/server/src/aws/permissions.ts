@@ -23,7 +23,7 @@ const tableActions = [
 
 const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator'] as const;
 
-// What stream handlers do: they do not scan tables.
+// Stream handlers do not scan tables.
 const readActions = ['BatchGetItem', 'GetItem', 'Query'] as const;
 const writeActions = [
   ...readActions,
@@ -95,7 +95,7 @@ export function handlerStatements({ table, writes, reads = [] }: LambdaFunction)
         ? [
             allow(
               dynamodb(['Query']),
-              indexes.map(one => sub(`<${tableId(one)}.Arn>/index/*`)),
+              indexes.map(table => sub(`<${tableId(table)}.Arn>/index/*`)),
             ),
           ]
         : []),

@@ -1,7 +1,7 @@
 import type { CAC, Command } from 'cac';
 import { UsageError } from '../config/errors.ts';
 
-// What each command is, as data: help, completion and the types of its flags are made of it.
+// Commands are data: their help, completion and the types of their flags are derived from it.
 
 type Options = Readonly<Record<`--${string}`, string>>;
 type Camel<Text extends string> = Text extends `${infer First}-${infer Rest}`
@@ -24,7 +24,7 @@ type Definition<Name extends string, Declared extends Options> = {
   actions: Readonly<Record<Name, string>>; // a line of help for each
   options: Declared;
   examples: readonly string[];
-  // By which a monitor learns what is wrong. 1 is an error of any command.
+  // A monitor learns from these what is wrong. 1 is an error of any command.
   exitCodes?: Readonly<Record<number, string>>;
   usual?: NoInfer<Name>; // the action where none is given
   // Loaded late, so that help and errors appear at once.
@@ -69,8 +69,9 @@ export const storeOptions = {
   '--prefix <text>': 'The prefix of table names (default: STAK_TABLE_PREFIX)',
 } as const;
 
-// What a command needs to call a server. Loaded late, so that help and errors appear at once.
-export const loadConnection = async () => ({
-  ...(await import('./connection.ts')),
+// Connects to a server. The modules are loaded late, so that help and errors appear at once.
+export const connectLate = async (flags: { url?: unknown }) => ({
+  ...(await import('@stak/client')),
   ...(await import('./print.ts')),
+  ...(await (await import('./connection.ts')).connect(flags)),
 });

@@ -5,7 +5,7 @@ import { actionsOf } from './action.ts';
 // Shell completion, generated from the commands.
 
 type Entry = { word: string; text: string };
-type Described = Entry & { actions: Entry[]; options: (Entry & { takesValue: boolean })[] };
+type CommandEntry = Entry & { actions: Entry[]; options: (Entry & { takesValue: boolean })[] };
 
 export function registerCompletion(cli: CAC): void {
   cli
@@ -23,7 +23,7 @@ export function registerCompletion(cli: CAC): void {
     });
 }
 
-function describe(command: Command): Described {
+function describe(command: Command): CommandEntry {
   const actions = Object.entries(actionsOf(command) ?? {}).map(([word, text]) => ({ word, text }));
   if (command.name === 'completion')
     for (const word of Object.keys(scripts)) actions.push({ word, text: `For ${word}` });
@@ -35,7 +35,7 @@ function describe(command: Command): Described {
   return { word: command.name, text: command.description, actions, options };
 }
 
-const scripts: Readonly<Record<string, (commands: readonly Described[]) => string>> = {
+const scripts: Readonly<Record<string, (commands: readonly CommandEntry[]) => string>> = {
   bash: commands => `_stak() {
   local word=\${COMP_WORDS[COMP_CWORD]} actions='' options=''
   COMPREPLY=()

@@ -52,10 +52,10 @@ function configOf(flags: ConnectFlags): ClientConfig {
 /** The server of the flag, the one that runs in the current data folder, or the one of STAK_URL. */
 function chooseUrl({ flagUrl, variableUrl }: ClientConfig): string | undefined {
   if (flagUrl !== undefined) return flagUrl;
-  const found = findServer(readDataFolder({}));
-  if (found !== undefined && variableUrl !== undefined && variableUrl !== found)
-    console.error(`Talking to the server of this folder, ${found}, not to STAK_URL; --url names another.`);
-  return found ?? variableUrl;
+  const server = findServer(readDataFolder({}));
+  if (server !== undefined && variableUrl !== undefined && variableUrl !== server)
+    console.error(`Talking to the server of this folder, ${server}, not to STAK_URL; --url names another.`);
+  return server ?? variableUrl;
 }
 
 /** A server without a session. */
@@ -91,13 +91,13 @@ export const forget = (flags: ConnectFlags, url: string): Promise<void> =>
   createCredentialStore(readClientConfig(flags).home).remove(url);
 
 async function accessToken(saved: CredentialStore, url: string, isRefused: boolean): Promise<string> {
-  const known = await saved.read(url);
-  if (known && !isRefused && known.accessEndsMs - earlyMs > Date.now()) return known.accessToken;
+  const session = await saved.read(url);
+  if (session && !isRefused && session.accessEndsMs - earlyMs > Date.now()) return session.accessToken;
   return saved.exclusively(async () => {
     const current = await saved.read(url);
     if (!current) throw new UsageError(`you are no longer signed in at ${url}; use stak login`);
     // Another process has refreshed it while this one waited.
-    if (current.refreshToken !== known?.refreshToken) return current.accessToken;
+    if (current.refreshToken !== session?.refreshToken) return current.accessToken;
     const client = createClient({ baseUrl: url });
     const { data } = await client.accounts.refresh({ body: { refresh_token: current.refreshToken } });
     const renewed = { ...current, ...keepable(data) };

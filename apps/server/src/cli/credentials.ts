@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-// What `stak login` stores for each server, in a file that only its owner can read.
+// `stak login` stores this for each server, in a file that only its owner can read.
 type Credentials = {
   email: string;
   refreshToken: string;
@@ -9,7 +9,7 @@ type Credentials = {
   accessEndsMs: number;
 };
 
-type Saved = { current?: string; servers: Record<string, Credentials> };
+type CredentialFile = { current?: string; servers: Record<string, Credentials> };
 
 export type CredentialStore = {
   // The server of the last sign-in.
@@ -28,9 +28,9 @@ export function createCredentialStore(home: string): CredentialStore {
   const file = join(home, 'stak', 'credentials.json');
   const lock = `${file}.lock`;
 
-  const load = async (): Promise<Saved> => {
+  const load = async (): Promise<CredentialFile> => {
     try {
-      return JSON.parse(await readFile(file, 'utf8')) as Saved;
+      return JSON.parse(await readFile(file, 'utf8')) as CredentialFile;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError)
         return { servers: {} };
@@ -39,7 +39,7 @@ export function createCredentialStore(home: string): CredentialStore {
   };
 
   // Written to a draft and renamed, so that a crash leaves the old file.
-  const save = async (saved: Saved): Promise<void> => {
+  const save = async (saved: CredentialFile): Promise<void> => {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const draft = `${file}.${process.pid}`;
     await writeFile(draft, `${JSON.stringify(saved, null, 2)}\n`, { mode: 0o600 });

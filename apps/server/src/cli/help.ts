@@ -46,13 +46,13 @@ export function shapeHelp(cli: CAC, sections: readonly Section[]): Section[] {
 function overallHelp({ commands }: CAC, sections: readonly Section[]): Section[] {
   const width = Math.max(...commands.map(({ name }) => name.length));
   const listed = (title: string, isIn: (name: string) => boolean, order: readonly string[] = []) => {
-    const found = commands.filter(({ name }) => isIn(name));
-    found.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+    const matching = commands.filter(({ name }) => isIn(name));
+    matching.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
     const body = columns(
-      found.map(({ name, description }) => [name, description]),
+      matching.map(({ name, description }) => [name, description]),
       width,
     );
-    return found.length === 0 ? [] : [{ title, body }];
+    return matching.length === 0 ? [] : [{ title, body }];
   };
   const grouped = new Set(Object.values(groups).flat());
   return [

@@ -31,8 +31,8 @@ export const timeText = (ms: number): string => new Date(ms).toISOString().repla
 // The first items of a list that may be long.
 export async function takeFirst<T>(items: AsyncIterable<T>, most: number): Promise<T[]> {
   const taken: T[] = [];
-  for await (const one of items) {
-    taken.push(one);
+  for await (const item of items) {
+    taken.push(item);
     if (taken.length >= most) break;
   }
   return taken;

@@ -12,7 +12,7 @@ import { createGuards } from './guards.ts';
 import { ownInboxEndpoints } from './notices.ts';
 import { type ComposeDeps, mintEndUserTokenOf, type OpenServices, openServices } from './services.ts';
 
-// What each service provides to the code that serves, runs or documents it.
+// The part of a service that the code needs that serves, runs or documents it.
 export type Service = {
   api: readonly AnyEndpoint[];
   errors: ErrorCatalogue;

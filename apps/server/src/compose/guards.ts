@@ -4,7 +4,7 @@ import { tenantProblems } from '@stak/tenants';
 import { ownTenant } from '../store/own-tenant.ts';
 import type { ComposeDeps, OpenServices } from './services.ts';
 
-/** What is behind the declarations of routes: accounts, their plans and their tenants. */
+/** Connects the declarations of routes to accounts, their plans and their tenants. */
 export function createGuards(
   { config }: Pick<ComposeDeps, 'config'>,
   { accounts, tenants, storage }: Pick<OpenServices, 'accounts' | 'tenants' | 'storage'>,

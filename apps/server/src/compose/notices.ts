@@ -209,14 +209,14 @@ type ApprovalDeps = { post: Post & Pick<Inbox['operations'], 'redactHostId'> } &
   'accountOf' | 'adminsOf'
 >;
 
-type Asked = { tenant: string; uid: string; key: string };
+type InboxAddress = { tenant: string; uid: string; key: string };
 
 // The users who may decide: the user of the conversation, or the admins of the tenant. The account is notified of what
 // needs an admin, and of its own conversations.
 async function decidersOf(
   { accountOf, adminsOf }: ApprovalDeps,
   { tenant_id, approval_id, user_id, approval }: ApprovalRequest,
-): Promise<Asked[]> {
+): Promise<InboxAddress[]> {
   const isUsers = approval === 'user' && user_id !== undefined;
   const uids = isUsers ? [user_id] : approval === 'admin' ? await adminsOf(tenant_id) : [];
   const account = isUsers ? undefined : await accountOf(tenant_id);

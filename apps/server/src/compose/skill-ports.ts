@@ -14,8 +14,8 @@ type SkillServices = {
   lake: Pick<ReturnType<typeof createLakeReader>, 'query'> | undefined;
 };
 
-// What an agent's skills can do in other services, as the user of the conversation, or as the account in its own
-// conversation. Never as another user.
+// Lets an agent's skills act in other services, as the user of the conversation, or as the account in its own
+// conversation. They never act as another user.
 export const skillPorts = ({
   tasks,
   inbox,

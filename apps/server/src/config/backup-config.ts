@@ -28,7 +28,7 @@ export type BackupVariables = z.output<z.ZodObject<typeof backupVariables>> & {
   STAK_S3_ENDPOINT?: string | undefined;
 };
 
-// What a store keeps of its history in its own folder; nothing for 0 milliseconds.
+// A store keeps this much history in its own folder; nothing for 0 milliseconds.
 export type HistoryConfig = { keepMs: number; mostBytes: number };
 
 export const readHistory = (

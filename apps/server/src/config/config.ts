@@ -242,7 +242,7 @@ function readVariables(env: Environment): Variables {
   const names = Object.keys(serverVariables);
   for (const name of Object.keys(env)) {
     if (!name.startsWith('STAK_') || names.includes(name)) continue;
-    const meant = names.find(one => distance(one, name) === 1);
+    const meant = names.find(candidate => distance(candidate, name) === 1);
     if (meant !== undefined) throw new UsageError(`${name} is not a setting; did you mean ${meant}?`);
   }
   // NODE_ENV=production is enough: operators need not set STAK_ENV as well.

@@ -39,7 +39,7 @@ export function explain(error: unknown): string {
   return (explanation?.(error) ?? error.message).replaceAll(/\s*\n\s*/g, ' ');
 }
 
-// What the user of a command can do about an error. The server does not know that the caller is the CLI.
+// The next step for the user of a command. The server does not know that the caller is the CLI.
 const nextSteps = new Map([
   ['client.unreachable', 'is it running? start one with stak start, or name another with --url or STAK_URL'],
   ['http.unauthenticated', 'sign in with stak login, or set STAK_TOKEN to an API key that is still there'],

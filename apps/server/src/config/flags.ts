@@ -13,8 +13,8 @@ export const readOptional = (name: string, value: unknown): string | undefined =
 // `--to ann,bob` and `--to ann --to bob` are the same.
 export function readList(name: string, value: unknown): string[] {
   const given = Array.isArray(value) ? value : [value];
-  const list = given.flatMap(one => readText(name, one).split(',')).map(one => one.trim());
-  return list.filter(one => one !== '');
+  const list = given.flatMap(value => readText(name, value).split(',')).map(value => value.trim());
+  return list.filter(value => value !== '');
 }
 
 export const readOptionalList = (name: string, value: unknown): string[] | undefined =>

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
-export type Received = Pick<IncomingMessage, 'headers'> & {
+export type NodeRequest = Pick<IncomingMessage, 'headers'> & {
   socket: Pick<IncomingMessage['socket'], 'remoteAddress' | 'localPort'>;
 };
 
@@ -16,7 +16,7 @@ const forwarding =
 // Whether a request was probably made on this machine: from a loopback address, for a loopback name with the right
 // port, and without headers of a proxy. Use it to refuse, never to trust: a proxy on this machine that rewrites Host
 // and adds nothing looks the same.
-export function isFromThisMachine(request: Received | undefined): boolean {
+export function isFromThisMachine(request: NodeRequest | undefined): boolean {
   if (!request) return false;
   const { headers, socket } = request;
   const peer = (socket.remoteAddress ?? '').replace(/^::ffff:/i, '');

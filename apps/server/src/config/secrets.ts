@@ -28,14 +28,14 @@ export async function readSecretKeys(config: KeyConfig, options?: KeyOptions): P
 }
 
 export function parseSecretKey(text: string, setting = 'STAK_SECRET_KEYS'): SecretKey {
-  const found = shape.exec(text);
-  if (!found) throw new UsageError(`${setting} needs id:secret, where secret is 32 random bytes in base64`);
-  const secret = Buffer.from(found[2]!, 'base64');
+  const match = shape.exec(text);
+  if (!match) throw new UsageError(`${setting} needs id:secret, where secret is 32 random bytes in base64`);
+  const secret = Buffer.from(match[2]!, 'base64');
   if (secret.length < keyBytes || new Set(secret).size < keyBytes / 4)
     throw new UsageError(
-      `the secret key "${found[1]}" is not random; make one with: openssl rand -base64 32`,
+      `the secret key "${match[1]}" is not random; make one with: openssl rand -base64 32`,
     );
-  return { id: found[1]!, secret };
+  return { id: match[1]!, secret };
 }
 
 const secretKeyFile = (folder: string): string => join(folder, 'secret-key');

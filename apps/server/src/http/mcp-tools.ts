@@ -87,17 +87,19 @@ function toTool({ path, method: verb, mcp, reaches }: RouteSpec, document: Docum
   const method = verb.toUpperCase();
   const operation = document.paths![path]![verb]!;
   const { operationId = '', summary = '', description, parameters = [], 'x-scope': scope } = operation;
-  const given = parameters.filter(one => one.in === 'path' || one.in === 'query');
+  const given = parameters.filter(parameter => parameter.in === 'path' || parameter.in === 'query');
   const body = operation.requestBody?.content?.['application/json']?.schema;
   const takesKey = parameters.some(
-    one => one.in === 'header' && one.name.toLowerCase() === 'idempotency-key',
+    parameter => parameter.in === 'header' && parameter.name.toLowerCase() === 'idempotency-key',
   );
   const properties: Record<string, Schema> = {};
   for (const { name, schema = {}, description: about } of given)
     properties[name] = { ...schema, ...(about !== undefined && { description: about }) };
   if (body) properties.body = body;
   if (takesKey) properties.idempotency_key = idempotencyKey;
-  const required = given.filter(one => one.required || one.in === 'path').map(({ name }) => name);
+  const required = given
+    .filter(parameter => parameter.required || parameter.in === 'path')
+    .map(({ name }) => name);
   if (body && operation.requestBody?.required !== false) required.push('body');
   const isRead = mcp === 'reads';
   return {
@@ -134,13 +136,15 @@ function checkArguments(
   names: readonly string[],
   required: readonly string[],
 ): void {
-  const known = names.length === 0 ? 'It takes none.' : `It takes ${names.join(', ')}.`;
+  const expected = names.length === 0 ? 'It takes none.' : `It takes ${names.join(', ')}.`;
   const unknown = Object.keys(input).filter(name => !names.includes(name));
   if (unknown.length > 0)
-    throw new ToolInputError(`There is no argument ${unknown.slice(0, 5).map(quote).join(', ')}. ${known}`);
+    throw new ToolInputError(
+      `There is no argument ${unknown.slice(0, 5).map(quote).join(', ')}. ${expected}`,
+    );
   const missing = required.filter(name => input[name] === undefined);
   if (missing.length > 0)
-    throw new ToolInputError(`The argument ${missing.map(quote).join(', ')} is missing. ${known}`);
+    throw new ToolInputError(`The argument ${missing.map(quote).join(', ')} is missing. ${expected}`);
   for (const [name, value] of Object.entries(input))
     if (name !== 'body' && typeof value === 'object' && value !== null && !isPlainList(value))
       throw new ToolInputError(`${quote(name)} cannot be an object.`);
@@ -150,7 +154,7 @@ function checkArguments(
 
 const quote = (name: string): string => JSON.stringify(name.slice(0, 100));
 const isPlainList = (value: object): boolean =>
-  Array.isArray(value) && value.every(one => typeof one !== 'object' || one === null);
+  Array.isArray(value) && value.every(element => typeof element !== 'object' || element === null);
 
 function requestOf(
   path: string,
@@ -163,7 +167,7 @@ function requestOf(
   for (const { name, in: location } of parameters) {
     const value = input[name];
     if (location === 'path') address = address.replace(`{${name}}`, segmentOf(name, value));
-    else if (Array.isArray(value)) for (const one of value) query.append(name, String(one));
+    else if (Array.isArray(value)) for (const element of value) query.append(name, String(element));
     else if (value !== undefined && value !== null) query.set(name, String(value));
   }
   const headers: Record<string, string> = { accept: 'application/json' };

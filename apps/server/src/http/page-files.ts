@@ -31,7 +31,7 @@ const types: Readonly<Record<string, string>> = {
 type PageContext = Parameters<Parameters<Api['app']['notFound']>[0]>[0];
 
 type File = { body: Uint8Array<ArrayBuffer>; zipped: Uint8Array<ArrayBuffer>; type: string; isPage: boolean };
-type Answering = {
+type AnswerOptions = {
   policy: string;
   headers: Record<string, string>;
   missing: string; // the text if a file does not exist
@@ -42,7 +42,7 @@ type Answering = {
 export type PageFiles = {
   // Whether a path names a file, rather than a route of the page.
   isAsset(path: string): boolean;
-  answer(c: PageContext, path: string, answering: Answering): Promise<Response>;
+  answer(c: PageContext, path: string, answering: AnswerOptions): Promise<Response>;
 };
 
 export function createPageFiles(folder: string): PageFiles {
@@ -57,12 +57,12 @@ export function createPageFiles(folder: string): PageFiles {
     isAsset: path => extname(path) in types && !normalize(path).startsWith('..') && !path.includes('\0'),
     async answer(c, path, { policy, headers, missing, missingPage, isVersioned = true }) {
       const always = { ...headers, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
-      const found = await read(normalize(path));
-      const file = found ?? (missingPage === undefined ? undefined : await read(missingPage));
+      const page = await read(normalize(path));
+      const file = page ?? (missingPage === undefined ? undefined : await read(missingPage));
       // During a deployment, another server may have the file already, so a 404 must not be cached.
       if (!file) return c.text(missing, 404, { ...always, 'Cache-Control': 'no-store' });
       const isZipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
-      return c.body(isZipped ? file.zipped : file.body, found ? 200 : 404, {
+      return c.body(isZipped ? file.zipped : file.body, page ? 200 : 404, {
         ...always,
         'Content-Type': file.type,
         'Cache-Control': file.isPage || !isVersioned ? 'no-cache' : 'public, max-age=31536000, immutable',

@@ -1,13 +1,10 @@
-import { type AnyEndpoint, endpoint, isPermitted, json, route } from '@stak/http';
+import { type AnyEndpoint, endpoint, isPermitted, json, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 
 const permissions = route({
-  method: 'get',
+  ...readsOnly,
   path: '/v1/permissions',
   operationId: 'system.permissions',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   tenant: 'none',
   mcp: false,
   tags: ['system'],
@@ -32,8 +29,8 @@ export const permissionsEndpoint = (endpoints: () => readonly AnyEndpoint[]) =>
   endpoint(permissions, c => {
     const principal = c.get('principal');
     const operations = endpoints()
-      .filter(one => isPermitted(principal, one.route))
-      .flatMap(one => one.route.operationId ?? [])
+      .filter(endpoint => isPermitted(principal, endpoint.route))
+      .flatMap(endpoint => endpoint.route.operationId ?? [])
       .toSorted();
     return c.json({ operations }, 200);
   });

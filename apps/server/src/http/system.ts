@@ -1,4 +1,4 @@
-import { endpoint, json, route } from '@stak/http';
+import { endpoint, json, readsOnly, route } from '@stak/http';
 import { type Clock, createTimedCache, type WorkerState } from '@stak/kit';
 import { readStatus, type StreamSource, type Subscription, streamErrors } from '@stak/streams';
 import type { CapacityEntry, Ledger, Store } from '@stak/table';
@@ -39,12 +39,9 @@ const capacity = z.strictObject({
 });
 
 const status = route({
-  method: 'get',
+  ...readsOnly,
   path: '/v1/system/status',
   operationId: 'system.status',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   tenant: 'none',
   mcp: false,
   tags: ['system'],
@@ -84,8 +81,8 @@ export function systemEndpoints(deps: SystemDeps) {
           at: new Date(deps.clock.now()).toISOString(),
           streams,
           workers: {
-            running: workers.filter(one => one.status === 'running').length,
-            waiting: workers.filter(one => one.status === 'backing-off').map(one => one.name),
+            running: workers.filter(worker => worker.status === 'running').length,
+            waiting: workers.filter(worker => worker.status === 'backing-off').map(worker => worker.name),
           },
           operator: isOperator
             ? { capacity: sumCapacity(deps.ledger.entries(), startedAt), dead_letters: deadLetters }
@@ -98,8 +95,8 @@ export function systemEndpoints(deps: SystemDeps) {
 }
 
 async function readStreams(deps: SystemDeps, at: number): Promise<Streams> {
-  const all = await Promise.all(deps.subscriptions.map(one => readStream(deps, one, at)));
-  const deadLetters = all.reduce((sum, one) => sum + one.deadLetters, 0);
+  const all = await Promise.all(deps.subscriptions.map(subscription => readStream(deps, subscription, at)));
+  const deadLetters = all.reduce((sum, stream) => sum + stream.deadLetters, 0);
   return { streams: all.map(one => one.stream), deadLetters };
 }
 
@@ -108,16 +105,16 @@ async function readStream(
   { name, table }: SystemDeps['subscriptions'][number],
   at: number,
 ) {
-  const found = await readStatus(deps, name).catch(error => {
+  const status = await readStatus(deps, name).catch(error => {
     // It has not started yet: a moment after the first start.
     if (streamErrors.includes(error)) return undefined;
     throw error;
   });
-  const waiting = found?.shards.flatMap(({ behind }) => behind?.oldestAt ?? []).map(Date.parse) ?? [];
+  const waiting = status?.shards.flatMap(({ behind }) => behind?.oldestAt ?? []).map(Date.parse) ?? [];
   const lag_ms = waiting.length === 0 ? 0 : Math.max(0, at - Math.min(...waiting));
-  const deadLetters = found?.deadLetters ?? 0;
+  const deadLetters = status?.deadLetters ?? 0;
   const set_aside = deadLetters > 0;
-  const caught_up = found !== undefined && waiting.length === 0 && !set_aside;
+  const caught_up = status !== undefined && waiting.length === 0 && !set_aside;
   const stream = { consumer: name, table: table.name, lag_ms, caught_up, set_aside };
   return { stream, deadLetters };
 }
@@ -136,8 +133,8 @@ export function sumCapacity(entries: readonly CapacityEntry[], since: number) {
   const all = [...tables.values()];
   return {
     since: new Date(since).toISOString(),
-    read_units: all.reduce((total, one) => total + one.read_units, 0),
-    write_units: all.reduce((total, one) => total + one.write_units, 0),
+    read_units: all.reduce((total, stream) => total + stream.read_units, 0),
+    write_units: all.reduce((total, stream) => total + stream.write_units, 0),
     tables: [...tables]
       .map(([table, sum]) => ({ table, ...sum }))
       .toSorted((a, b) => (a.table < b.table ? -1 : 1)),

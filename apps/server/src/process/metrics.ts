@@ -7,7 +7,7 @@ import { isFromThisMachine } from '../config/loopback.ts';
 import type { BackupState } from '../store/backup/backup-host.ts';
 import type { Supervised } from './supervised.ts';
 
-export type Measured = {
+export type MetricsSources = {
   ledger: Ledger;
   eventLoop: EventLoopWatch;
   workers(): readonly WorkerState[];
@@ -35,7 +35,7 @@ function collectProcessMetrics(registry: Registry): void {
 // source, never from a caller, so the number of series is limited.
 export function createMetrics(): {
   observe(record: RequestRecord): void;
-  expose(measured: Measured): Metrics;
+  expose(measured: MetricsSources): Metrics;
   ofThisProcess: Registry['getMetricsAsJSON'];
 } {
   const registers = [new Registry()];
@@ -85,7 +85,7 @@ async function readAll(
   supervised: Pick<Supervised, 'gather' | 'worker'>,
 ): Promise<string> {
   const answers = (await supervised.gather('metrics')) as (OfProcess | undefined)[];
-  const all = answers.filter(one => one !== undefined);
+  const all = answers.filter(answer => answer !== undefined);
   if (!all.some(({ worker }) => worker === supervised.worker)) all.push(await readOwn(registry, supervised));
   return AggregatorRegistry.aggregate(all.map(({ metrics }) => metrics)).metrics();
 }
@@ -143,7 +143,7 @@ function exposeEventLoop(registers: Registry[], watch: EventLoopWatch): void {
 }
 
 // In total: a series for each account would be one per customer.
-function exposeStorage(registers: Registry[], { storage }: Measured): void {
+function exposeStorage(registers: Registry[], { storage }: MetricsSources): void {
   new Gauge({
     name: 'stak_storage_bytes',
     help: 'Bytes that accounts have in the tables, by service',
@@ -157,7 +157,7 @@ function exposeStorage(registers: Registry[], { storage }: Measured): void {
   });
 }
 
-function exposeLetters(registers: Registry[], { setAside, missed }: Measured): void {
+function exposeLetters(registers: Registry[], { setAside, missed }: MetricsSources): void {
   const expose = (name: string, help: string, read: () => Promise<readonly string[]>) =>
     new Gauge({
       name,
@@ -175,7 +175,7 @@ function exposeLetters(registers: Registry[], { setAside, missed }: Measured): v
 }
 
 // Only the process that ships has values.
-function exposeBackup(registers: Registry[], { backup }: Measured): void {
+function exposeBackup(registers: Registry[], { backup }: MetricsSources): void {
   const gauge = (name: string, help: string, read: (state: BackupState) => number | undefined) =>
     new Gauge({
       name,
@@ -215,7 +215,7 @@ function exposeBackup(registers: Registry[], { backup }: Measured): void {
   counter('stak_backup_gaps_total', 'How often a new log had to be started', state => state.gaps);
 }
 
-function exposeWorkers(registers: Registry[], { workers, consumers }: Measured): void {
+function exposeWorkers(registers: Registry[], { workers, consumers }: MetricsSources): void {
   new Gauge({
     name: 'stak_worker_running',
     help: 'Whether a worker runs (1) or waits to be restarted (0), in every process that has it',

@@ -87,16 +87,16 @@ function histogramOf(name: string, values: readonly MetricValueWithName<string>[
     string,
     { labels: Labels; bounds: number[]; upTo: number[]; sum: number; count: number }
   >();
-  for (const one of values) {
-    const { le, ...labels } = one.labels as Labels;
+  for (const value of values) {
+    const { le, ...labels } = value.labels as Labels;
     const key = JSON.stringify(Object.entries(labels).sort());
-    const found = series.get(key) ?? { labels, bounds: [], upTo: [], sum: 0, count: 0 };
-    series.set(key, found);
-    if (one.metricName === `${name}_sum`) found.sum = one.value;
-    else if (one.metricName === `${name}_count`) found.count = one.value;
+    const point = series.get(key) ?? { labels, bounds: [], upTo: [], sum: 0, count: 0 };
+    series.set(key, point);
+    if (value.metricName === `${name}_sum`) point.sum = value.value;
+    else if (value.metricName === `${name}_count`) point.count = value.value;
     else if (le !== '+Inf') {
-      found.bounds.push(Number(le));
-      found.upTo.push(one.value);
+      point.bounds.push(Number(le));
+      point.upTo.push(value.value);
     }
   }
   const dataPoints = [...series.values()].map(({ labels, bounds, upTo, sum, count }) => ({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { isLoopback } from '../config/loopback.ts';
 
-// Where the server of a data folder listens, for commands on the same machine. The file is written when the server
+// Commands on the same machine read here where the server of a data folder listens. The file is written when the server
 // starts, removed when it stops, and valid only while the process that wrote it runs.
 
 const recordSchema = z.object({ url: z.url(), pid: z.int().positive(), began: z.string().optional() });
@@ -47,7 +47,7 @@ function isHere(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   const address = hostname.replace(/^\[|\]$/g, '');
   const isOfThisMachine = () =>
-    Object.values(networkInterfaces()).some(list => list?.some(one => one.address === address));
+    Object.values(networkInterfaces()).some(list => list?.some(entry => entry.address === address));
   return protocol === 'http:' && (isLoopback(hostname) || isOfThisMachine());
 }
 

@@ -238,7 +238,8 @@ function readinessChecks(
       ...(scrub && { damage: scrub.check }),
       // SQL and insights use what the lake has written so far.
       ...(lake && {
-        lake: async () => (lake.workers().some(one => one.status === 'backing-off') ? 'degraded' : undefined),
+        lake: async () =>
+          lake.workers().some(worker => worker.status === 'backing-off') ? 'degraded' : undefined,
       }),
     },
   };

@@ -104,7 +104,7 @@ export function supervise(supervision: Supervision): Promise<number> {
       if (isServing) return;
       isServing = true;
       onServing(url);
-      for (const one of slots) sendTo(one, { kind: 'serving' });
+      for (const slot of slots) sendTo(slot, { kind: 'serving' });
     }
 
     function noteExit(slot: Slot, code: number, signal: string | null): void {
@@ -117,7 +117,7 @@ export function supervise(supervision: Supervision): Promise<number> {
         for (const { process: child } of slots) child?.process.kill('SIGKILL');
       }
       if (exitCode !== undefined) {
-        if (slots.every(one => !one.process)) resolve(exitCode);
+        if (slots.every(slot => !slot.process)) resolve(exitCode);
         return;
       }
       if (hasStarted && !isStoreThere()) {
@@ -139,7 +139,7 @@ export function supervise(supervision: Supervision): Promise<number> {
         clearTimeout(slot.restart);
         sendTo(slot, { kind: 'stop' });
       }
-      if (slots.every(one => !one.process)) {
+      if (slots.every(slot => !slot.process)) {
         resolve(code);
         return;
       }

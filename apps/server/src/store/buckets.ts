@@ -7,7 +7,10 @@ import { openObjects } from './lake/lake-objects.ts';
 
 const readBytes = 8 * 1024 * 1024;
 
-/** Of a path, the folder; of s3, the buckets of the environment's region. Undefined: the folder of the store. */
+/**
+ * Opens the folder of a path, or for s3 the buckets of the environment's region. Undefined means the folder of the
+ * store.
+ */
 export function openBuckets(
   path: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -43,6 +46,6 @@ function bucketOf(objects: Pick<ObjectStore, 'put' | 'list' | 'getRange'>): Buck
 }
 
 async function sizeOf(objects: Pick<ObjectStore, 'list'>, key: string): Promise<number> {
-  for await (const found of objects.list(key)) if (found.key === key) return found.bytes;
+  for await (const object of objects.list(key)) if (object.key === key) return object.bytes;
   throw new TransferError('S3NoSuchKey', `The object ${key} is gone`);
 }

@@ -1,6 +1,6 @@
 import { type AnyTable, type CapacityEntry, measureCosts } from '@stak/table';
 
-// What a design's access patterns cost with its examples, measured in a separate store.
+// Measures a design's access patterns with its examples, in a separate store.
 export async function measureDesign(table: AnyTable): Promise<CapacityEntry[]> {
   const { createEngine } = await import('@stak/engine');
   const engine = await createEngine({ path: ':memory:', sweepIntervalMs: 0 });

@@ -43,7 +43,7 @@ export type DatabaseOptions = {
   olderHistory?: OlderHistory;
 };
 
-type Opened = Omit<Database, 'otherPrefixes'>;
+type OpenDatabase = Omit<Database, 'otherPrefixes'>;
 
 // Opens the embedded engine or AWS. The code above it knows neither which one it is, nor the prefix of the tables.
 export async function openDatabase(config: StoreConfig, options: DatabaseOptions = {}): Promise<Database> {
@@ -65,7 +65,7 @@ export async function openDatabase(config: StoreConfig, options: DatabaseOptions
 }
 
 export const explainPrefixes = (others: readonly string[], prefix: string): string =>
-  `there are no tables with the prefix "${prefix}" here, but some with ${others.map(one => `"${one}"`).join(' and ')}; set STAK_TABLE_PREFIX to choose`;
+  `there are no tables with the prefix "${prefix}" here, but some with ${others.map(name => `"${name}"`).join(' and ')}; set STAK_TABLE_PREFIX to choose`;
 
 // One account may have several installations; a forgotten prefix looks the same.
 export async function noteOtherPrefixes(database: Database, prefix: string, log: Logger): Promise<void> {
@@ -91,7 +91,10 @@ async function findOtherPrefixes(control: ControlPlane, prefix: string): Promise
 
 type EmbeddedConfig = Extract<StoreConfig, { kind: 'embedded' }>;
 
-async function openEmbedded({ path, history }: EmbeddedConfig, options: DatabaseOptions): Promise<Opened> {
+async function openEmbedded(
+  { path, history }: EmbeddedConfig,
+  options: DatabaseOptions,
+): Promise<OpenDatabase> {
   const { clock = systemClock, isSecondary = false, isReader = false, onError, onUsage } = options;
   const { olderHistory: older } = options;
   const { createEngine } = await import('@stak/engine');
@@ -134,7 +137,7 @@ function asRemote(client: DynamoClient, clock: Clock): DynamoClient {
 }
 
 // Loaded late: the embedded server never loads the SDK.
-async function openAws({ region, endpoint }: StoreConfig & { kind: 'aws' }): Promise<Opened> {
+async function openAws({ region, endpoint }: StoreConfig & { kind: 'aws' }): Promise<OpenDatabase> {
   const { awsClient } = await import('@stak/table/aws');
   const { awsSource } = await import('@stak/streams/aws');
   const options = { region, ...(endpoint !== undefined && { endpoint }) };

@@ -52,7 +52,7 @@ export const serverStreamsTable = extendTable(streamsTable, {
 
 /** Whether a server runs on this store, which does not know its processes itself. */
 export async function isServed(store: Store, nowMs: number): Promise<boolean> {
-  for await (const one of store.all(servingProcesses, {})) if (isAlive(one, nowMs)) return true;
+  for await (const server of store.all(servingProcesses, {})) if (isAlive(server, nowMs)) return true;
   return false;
 }
 
@@ -100,28 +100,29 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
   // Returns when to look again: when the first of the others is gone, unless it reports again, or with the next report.
   async function look(): Promise<number> {
     const atMs = clock.now(); // what is read may be as old
-    const found: { id: string; public_url: string; alive_until: number }[] = [];
-    for await (const one of store.all(servingProcesses, {})) if (isAlive(one, atMs)) found.push(one);
-    const alive = found.map(one => one.id);
+    const servers: { id: string; public_url: string; alive_until: number }[] = [];
+    for await (const server of store.all(servingProcesses, {}))
+      if (isAlive(server, atMs)) servers.push(server);
+    const alive = servers.map(server => server.id);
     if (canJudge(atMs)) {
       const before = seenAlive;
       seenAlive = new Set(alive);
       // After a doubt, workers must ask again about those of whom they were told that they may be alive.
-      const mayHaveGone = judgedAtMs < judgeFromMs || [...before].some(one => !seenAlive.has(one));
+      const mayHaveGone = judgedAtMs < judgeFromMs || [...before].some(id => !seenAlive.has(id));
       judgedAtMs = atMs;
       if (mayHaveGone) for (const listener of listeners) listener();
-    } else for (const one of alive) seenAlive.add(one);
+    } else for (const id of alive) seenAlive.add(id);
 
-    const elsewhere = [...new Set(found.map(one => one.public_url))].filter(one => one !== public_url);
-    const isNew = elsewhere.some(one => !others.includes(one));
+    const elsewhere = [...new Set(servers.map(entry => entry.public_url))].filter(url => url !== public_url);
+    const isNew = elsewhere.some(url => !others.includes(url));
     others = elsewhere;
     if (isNew)
       log.warn(
         { public_url, others },
         'servers on this store have different public addresses, and refuse each other’s tokens: set the same STAK_PUBLIC_URL on all of them',
       );
-    const ends = found.filter(one => one.id !== id).map(one => one.alive_until + skewMs);
-    return Math.max(atMs + lookAgainMs(found.length), Math.min(clock.now() + beatMs, ...ends));
+    const ends = servers.filter(entry => entry.id !== id).map(entry => entry.alive_until + skewMs);
+    return Math.max(atMs + lookAgainMs(servers.length), Math.min(clock.now() + beatMs, ...ends));
   }
 
   const neighbours: Neighbours = {
@@ -131,8 +132,8 @@ export function createPresence({ store, clock, ids, log, publicUrl: public_url }
     async isGone(other) {
       if (other === id || seenAlive.has(other)) return false;
       const atMs = clock.now();
-      const found = await store.get(servingProcess, { id: other }, { consistent: true });
-      return !found || (canJudge(atMs) && !isAlive(found, atMs));
+      const storedServingProcess = await store.get(servingProcess, { id: other }, { consistent: true });
+      return !storedServingProcess || (canJudge(atMs) && !isAlive(storedServingProcess, atMs));
     },
     aliveUntilMs: () => aliveUntilMs,
     // Servers in the order of their ids; each list begins with another one of them.

@@ -10,7 +10,7 @@ export type Scratch = { path: string; remove(): Promise<void> };
 
 // Identifies a process, also against a later one with the same pid, which is common in containers. Processes can see
 // each other if they are in the same space.
-type Owner = { space: string; pid: number; started: string };
+type ScratchOwner = { space: string; pid: number; started: string };
 
 const ownerFile = 'owner';
 const touchMs = 60 * 60_000;
@@ -21,7 +21,7 @@ export async function openScratch(parent: string): Promise<Scratch> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   await sweepScratch(parent);
   const path = await mkdtemp(join(parent, `${prefix}${process.pid}-`));
-  const owner: Owner = { space: space(), pid: process.pid, started: startedAt(process.pid) ?? '' };
+  const owner: ScratchOwner = { space: space(), pid: process.pid, started: startedAt(process.pid) ?? '' };
   await writeFile(join(path, ownerFile), JSON.stringify(owner), { mode: 0o600 });
   const touching = setInterval(() => {
     const now = new Date();
@@ -41,26 +41,24 @@ export async function sweepScratch(parent: string, nowMs = Date.now()): Promise<
     if (!name.startsWith(prefix)) continue;
     const path = join(parent, name);
     // Another user's folder cannot be removed, but that must not prevent a start.
-    if (await isAbandoned(path, name, nowMs))
+    if (await isAbandoned(path, nowMs))
       await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }
 
-async function isAbandoned(path: string, name: string, nowMs: number): Promise<boolean> {
+async function isAbandoned(path: string, nowMs: number): Promise<boolean> {
   const owner = await readOwner(path);
   if (owner?.space === space()) {
     const started = startedAt(owner.pid);
     return started === undefined || started !== owner.started;
   }
-  // Earlier versions wrote no owner: their pid is in the name, and may be that of a process elsewhere.
-  if (!owner && startedAt(Number.parseInt(name.slice(prefix.length), 10)) !== undefined) return false;
   const { mtimeMs } = await stat(owner ? join(path, ownerFile) : path).catch(() => ({ mtimeMs: nowMs }));
   return nowMs - mtimeMs >= abandonedMs;
 }
 
-async function readOwner(path: string): Promise<Owner | undefined> {
+async function readOwner(path: string): Promise<ScratchOwner | undefined> {
   try {
-    return JSON.parse(await readFile(join(path, ownerFile), 'utf8')) as Owner;
+    return JSON.parse(await readFile(join(path, ownerFile), 'utf8')) as ScratchOwner;
   } catch {
     return undefined;
   }

@@ -9,7 +9,7 @@ const isGiven = Number.isInteger(given) && given > 0;
 const seeds = isGiven ? [given] : [1, 2];
 const shortMs = 4_000; // of load, where nobody looks for a fault
 
-// What is loaded when it is first needed is loaded now: time does not wait for files.
+// Loads now everything that is first needed later: time does not wait for files.
 beforeAll(() => run({ ...planOf(1), loads: ['tasks'], forMs: 1_000, faults: [] }));
 
 describe('servers on a store that fails', () => {

@@ -64,7 +64,7 @@ export async function shrink(plan: Plan): Promise<Plan> {
   return smallest;
 }
 
-/** What broke, and the lines of the history that are about it. */
+/** Describes what broke, with the lines of the history that are about it. */
 export function describeResult({ seed, loads, faults, forMs: ms, nodes }: Plan, result: Result): string {
   const { violations, history, hash } = result;
   const [first] = violations;

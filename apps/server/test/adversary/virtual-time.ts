@@ -243,7 +243,7 @@ function replaceRandomness(random: Random): () => void {
     replace(globalThis.crypto, { getRandomValues: fill, randomUUID }),
     sync(),
   );
-  // What is left of the real random numbers is used up.
+  // The rest of the real random numbers is used up.
   let isRefilled = false;
   const undo = join(
     replace(crypto, {

@@ -28,7 +28,7 @@ const reads = operations.filter(
   ({ method, auth }) => method === 'GET' && auth !== 'public' && auth !== 'provider',
 );
 
-// What the caller can read, until nothing new is found: ids lead to more.
+// Collects what the caller can read, until nothing new is found: ids lead to more.
 async function harvest(token: string, found: Map<string, string>): Promise<void> {
   for (let before = -1; before < found.size; ) {
     before = found.size;
@@ -63,7 +63,7 @@ async function settleIn({ server, stranger, known }: Fixture): Promise<void> {
   for (const each of [stranger.keys.admin, stranger.session, token!]) await harvest(each, ofStranger);
 }
 
-// What is for everybody may have the name of a tenant: a portal has it on its sign-in page.
+// Answers for everybody may have the name of a tenant: a portal has it on its sign-in page.
 const secretsOf = ({ owner, known }: Fixture): string[] => [
   ...[owner.email, owner.keys.admin, owner.keys.read, owner.session, known.get('end_user_token')!],
   ...['Between us alone', 'Everyone of ours'],
@@ -78,7 +78,7 @@ const strangersTokens = ({ stranger, known }: Fixture) => [
   undefined,
 ];
 
-// What depends on time, on who reads, or on work in the background.
+// These fields depend on time, on who reads, or on work in the background.
 const unstable =
   /"(?:request_id|eventCount|lastEventAt|as_of|lag_ms|caught_up|expires_at|token|lastUsedAt|last_used_at|url|next_cursor)":[^,}]*/g;
 

@@ -5,7 +5,7 @@ import { shiftedClock } from '../walk/credentials.ts';
 import { type Customer, type Fixture, logInAgain, openFixture, send } from '../walk/fixture.ts';
 import { readDocument } from './documented-requests.ts';
 
-// What a caller was given, used for something else: cursors, old sessions, saved views, exports.
+// A caller uses what they were given for something else: cursors, old sessions, saved views, exports.
 
 const clock = shiftedClock();
 let fixture: Fixture;
@@ -19,7 +19,7 @@ afterAll(() => fixture?.server.stop());
 const ask = (method: string, path: string, token: string, body?: unknown) =>
   send(fixture.server.url, { method, path, token, ...(body !== undefined && { body }) });
 
-// What a spreadsheet would calculate, or run.
+// A spreadsheet would calculate or run these.
 const formulas = [
   '=1+1',
   '+1',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { killAll } from '../command.ts';
 import { type AttackedServer, type Person, signUp, startAttacked, withBystander } from './attacked-server.ts';
 
-// What customers write and this server runs: scripts, filters, searches, schemas. They neither get out nor hold others up.
+// This server runs what customers write: scripts, filters, searches, schemas. They neither get out nor hold others up.
 
 let server: AttackedServer;
 let eve: Person;

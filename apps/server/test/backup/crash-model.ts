@@ -1,8 +1,8 @@
 import type { Engine } from '@stak/engine';
 import { readItems } from './model.ts';
 
-// What the writers of a crash test do: the operation of a writer's number is always the same, so what a store should hold
-// follows from the last number of each writer alone.
+// The operation of a writer's number is always the same, so the last number of each writer tells what a store should
+// hold.
 
 export type Told =
   | { kind: 'done'; writer: number; n: number; at: number }
@@ -93,7 +93,7 @@ export async function readLast(engine: Engine, writers: number): Promise<number[
   return Array.from({ length: writers }, (_, writer) => Number(items.get(`last/${writer}`)?.n ?? 0));
 }
 
-// What is not as it should be after the last operation of each writer.
+// Lists the differences from what the store should hold after the last operation of each writer.
 export async function verify(engine: Engine, last: readonly number[]): Promise<string[]> {
   const wanted = new Map<string, object>();
   const units = Array.from({ length: counters }, () => 0);

@@ -1,6 +1,6 @@
 import type { Engine, NativeItem } from '@stak/engine';
 
-// What a store should hold, kept beside it in plain maps, and operations that change both. Some tables have a stream and
+// A model in plain maps of what a store should hold, and operations that change both. Some tables have a stream and
 // indexes, some have neither; items expire; tables and indexes come and go; transactions touch several tables.
 
 type Items = Map<string, NativeItem>;
@@ -122,7 +122,7 @@ async function toggleIndex(engine: Engine, { indexes }: Model): Promise<void> {
   else indexes.add('by-n');
 }
 
-// What is different, in words; nothing if a store is as the model says.
+// Describes the differences; nothing if a store is as the model says.
 export async function compare(engine: Engine, { tables, indexes }: Model): Promise<string[]> {
   const { TableNames } = (await engine.execute('ListTables', {})) as { TableNames: string[] };
   const problems = engine.check().problems.map(({ message }) => message);

@@ -6,7 +6,8 @@ import type { Random } from '@stak/kit';
 import { z } from 'zod';
 import { type Said, type Says, startModel, textOf } from '../model-server.ts';
 
-// What an agent talks to, and nobody kills: a model, an MCP server and a custom skill that take a while. All keep count.
+// An agent talks to these, and nobody kills them: a model, an MCP server and a custom skill that take a while. All keep
+// count.
 
 export type Outside = {
   env: Record<string, string>; // how the server finds them

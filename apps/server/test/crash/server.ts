@@ -111,7 +111,7 @@ export type Answer = { status: number; json: Record<string, unknown> };
 
 export type Asked = { url: string; answerMs?: number };
 
-// What the server says, or undefined if it died before it could.
+// Returns the server's answer, or undefined if it died before it could give one.
 export async function ask(
   { url, answerMs = 5_000 }: Asked,
   path: string,
@@ -149,7 +149,7 @@ export async function askAgain(
   }
 }
 
-// What the campaign itself needs, and cannot go on without.
+// The campaign itself needs this, and cannot go on without it.
 export async function make(
   server: Asked,
   path: string,

@@ -138,7 +138,7 @@ export async function prepareTalks(server: CrashServer, token: string, random: R
       const session = (json.data as Memory[]).find(({ session_id }) => session_id === `talk-${i}`);
       const last = Number(/up to (\d+)/.exec(session?.summary ?? '')?.[1] ?? 0);
       if (last > turns) violations.push(`talk-${i} is summarised up to ${last} of ${turns} turns`);
-      // What left the window is summarised at the latest when as many turns have come again.
+      // Turns that left the window are summarised at the latest when as many turns have come again.
       if (turns - last > 4) late += 1;
       const facts = session?.key_facts.map(({ fact }) => fact) ?? [];
       if (new Set(facts).size !== facts.length) violations.push(`talk-${i} has facts twice`);

@@ -2,13 +2,13 @@ import type { Random } from '@stak/kit';
 import { askAgain, make } from '../crash/server.ts';
 import type { Cluster } from './cluster.ts';
 
-// What users do through the proxy, each thing once whatever happens: a request that got no answer is sent again with its
+// Users do each thing once through the proxy, whatever happens: a request that got no answer is sent again with its
 // Idempotency-Key until there is one.
 
 export type Work = {
   name: string;
   send(isOver: () => boolean): Promise<void>;
-  // What is not as it has to be, once everything is quiet.
+  // Lists the violations, once everything is quiet.
   check(): Promise<string[]>;
 };
 

@@ -10,8 +10,8 @@ const excusedShare = 0.1; // of the kills; with more, the store is too slow to t
 
 export type Verdict = { broken: string[]; unjudged: string[] };
 
-// What is broken while the store itself is slow is excused, within limits. What was late while the host took the
-// processors away cannot be judged, nor can few events. Nothing excuses data that is lost, or counted wrongly.
+// Violations while the store itself is slow are excused, within limits. Delays while the host took the processors away
+// cannot be judged, nor can few events. Nothing excuses data that is lost, or counted wrongly.
 export function judge({ violations, heardMs, stolen, kills }: Found): Verdict {
   const late = (what: string, { seen, ...rest }: Judged<number>, mostMs: number): Judged<string[]> => ({
     ...rest,

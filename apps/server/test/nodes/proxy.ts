@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// What stands in front of several servers: requests go round those whose /readyz answers 200. As HAProxy does, a request
-// goes to the next server if the connection was refused, since nothing was sent then; one that broke later is a 502.
+// The proxy in front of several servers sends requests round those whose /readyz answers 200. As HAProxy does, a
+// request goes to the next server if the connection was refused, since nothing was sent then; one that broke later is a
+// 502.
 
 const probeMs = 400;
 const answerMs = 2_000; // for a probe

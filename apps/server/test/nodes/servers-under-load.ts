@@ -35,7 +35,7 @@ export type Found = {
     failures: Judged<readonly string[]>; // of requests, while the others were restarted
   }[];
 };
-// What was seen while the store itself was slow, or while the host took the processors away, says little about the
+// An observation while the store itself was slow, or while the host took the processors away, says little about the
 // servers.
 export type Judged<T> = { seen: T; wasStoreSlow: boolean; stolen: number };
 
@@ -45,8 +45,8 @@ const reportMs = 7_000; // how long a report of a server holds
 const calmMs = 10_000; // of load between two kills: servers that have just started are slow
 const mostBehind = 100; // events: a slow store delivers fewer in order than it receives
 const quietWithinMs = 30_000; // counts that follow the stream have caught up
-// Of a single read. No server can keep a promise about time while its store takes longer, for example because the machine
-// is stalled.
+// A single read takes at most this long. No server can keep a promise about time while its store takes longer, for
+// example because the machine is stalled.
 const storeAnswersMs = 1_000;
 
 export async function runCampaign(campaign: Campaign): Promise<Found> {

@@ -158,7 +158,7 @@ async function checkLake(proxy: FaultProxy, folder: string): Promise<void> {
       credentials,
       cache: folder,
     });
-    // Of all commits, which stay for a while: rows that were written, whatever became of their files.
+    // All commits stay for a while: this counts rows that were written, whatever became of their files.
     const bronzeRows = async (): Promise<number> => {
       let rows = 0;
       for await (const { key } of lake.list(`manifest/${todoAppData.name}/commits/`)) {

@@ -26,7 +26,7 @@ export function shiftedClock(): Clock & { shift(ms: number): void } {
   };
 }
 
-// What the owner had two hours ago: a session and a token of a user, both expired by now.
+// The owner had these two hours ago: a session and a token of a user, both expired by now.
 export async function collectExpired(fixture: Fixture): Promise<string[]> {
   const { session } = fixture.owner;
   await post(fixture, '/v1/tenants', { tenant_id: 'long-ago', name: 'Long ago', status: 'active' });
@@ -171,7 +171,7 @@ export function missingTwin(operation: Operation, request: Request): Request | u
 
 const ownIds = /tenant_id|sourceId|connectionId|eventId|jobId|task_id|keyId|sessionId/;
 
-// What the owner sees of the thing that a step changes: it must not change before the owner does it.
+// Reads the thing that a step changes as the owner sees it: it must not change before the owner does it.
 export function witnessOf(fixture: Fixture, operation: Operation, request: Request): Request | undefined {
   if (operation.method === 'GET') return undefined;
   const parts = request.path.split('?')[0]!.split('/');

@@ -32,7 +32,7 @@ export type Operation = {
   hasJsonBody: boolean;
 };
 
-// What a key cannot do.
+// A key cannot call these.
 export const isForPeople = ({ auth }: Operation): boolean => auth === 'session' || auth === 'person';
 
 export type Answer = { status: number; headers: Headers; text: string; json: never };

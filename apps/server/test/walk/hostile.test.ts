@@ -14,7 +14,7 @@ import { createSamples } from './samples.ts';
 import { requestOf } from './step.ts';
 import { steps } from './steps.ts';
 
-// What nobody should send, to every operation there is. The answer is the documented problem, never a 500.
+// Sends to every operation there is what nobody should send. The answer is the documented problem, never a 500.
 
 const clock = manualClock(Date.parse('2026-03-01T12:00:00Z'));
 let fixture: Fixture;

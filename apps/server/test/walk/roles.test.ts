@@ -60,7 +60,7 @@ const plainRequest = ({ method, path }: Operation): Request => ({
 const ask = (operation: Operation, role: string) =>
   send(fixture.server.url, { ...plainRequest(operation), token: sessions.get(role)! });
 
-// What the server says that they may call.
+// Asks the server what they may call.
 const permissionsOf = async (role: string): Promise<string[]> => {
   const member = createClient({ baseUrl: fixture.server.url, token: sessions.get(role)! });
   return (await member.system.permissions()).data.operations;
@@ -96,7 +96,7 @@ it('lets a viewer read, and reads change nothing', async () => {
     // An operator is a person, and none of these.
     expect(answer.status, `${operation.id}: ${answer.text}`).not.toBe(403);
   }
-  // What is asked by a POST because it is too long for an address, or answers with a secret.
+  // A POST asks what is too long for an address, or answers with a secret.
   expect(
     read
       .filter(one => one.method !== 'GET')

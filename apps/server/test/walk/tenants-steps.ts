@@ -143,7 +143,7 @@ export const tenantsSteps: readonly Step[] = [
   ...portalSteps,
 ];
 
-// What takes the tenant apart, after every service has had its turn.
+// These take the tenant apart, after every service has had its turn.
 export const closingTenantsSteps: readonly Step[] = [
   { operation: 'tenants.revokeTokens', body: { sub: 'bob' } },
   { operation: 'tenants.eraseUser', path: { user_id: 'bob' }, status: 202, keep: keep('erasure_id') },

@@ -169,7 +169,7 @@ async function giveStrangerATenant({ server, stranger, known }: Fixture): Promis
   known.set('stranger_user_token', (minted.json as { token: string }).token);
 }
 
-// What only the owner's answers may hold. All that the steps make has a name that begins with `Walked`.
+// Only the owner's answers may hold these. All that the steps make has a name that begins with `Walked`.
 const tracesOf = ({ owner }: Fixture): string[] => [
   owner.email,
   owner.keys.admin,

@@ -3,7 +3,7 @@ import { categoryStatus, counter, createTable, idAt, tableName, userName } from 
 import { type Arrival, putInput, transactionInput, updateInput } from '../operations.ts';
 import { openRaw } from './raw-store.ts';
 
-// What one operation adds to the engine's file, found by comparing the file before and after: the exact keys and bytes.
+// Finds the exact keys and bytes that one operation adds to the engine's file, by comparing the file before and after.
 // They become templates for other users, ids and times.
 
 export type Write = { key: Buffer; value: Buffer };

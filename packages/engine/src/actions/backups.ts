@@ -100,7 +100,7 @@ async function discard(context: Context, backup: Backup): Promise<void> {
   startGarbageRemoval(context);
 }
 
-// What it should hold is gone with the process that made it.
+// A backup that was not finished has lost its content with the process that made it.
 export async function discardUnfinished(context: Context): Promise<void> {
   for (const backup of allBackups(context.store)) {
     if (
@@ -150,14 +150,14 @@ export function listBackups(context: Context, input: ListBackupsInput) {
   const start = input.ExclusiveStartBackupArn;
   const startKey = start === undefined ? '' : (keyInArn(start) ?? '');
   const backups = type === 'USER' || type === 'ALL' ? allBackups(context.store) : [];
-  const found = backups.filter(
+  const matching = backups.filter(
     ({ key, table, createdAt }) =>
       key > startKey &&
       (tableName === undefined || table.name === tableName) &&
       (from === undefined || createdAt >= millisecondsOf(from)) &&
       (until === undefined || createdAt < millisecondsOf(until)),
   );
-  const page = found.slice(0, input.Limit ?? backupsPerPage);
+  const page = matching.slice(0, input.Limit ?? backupsPerPage);
   return {
     BackupSummaries: page.map(backup => ({
       TableName: backup.table.name,
@@ -165,7 +165,7 @@ export function listBackups(context: Context, input: ListBackupsInput) {
       TableArn: tableArn(context, backup.table.name),
       ...detailsOf(context, backup),
     })),
-    ...(page.length < found.length && { LastEvaluatedBackupArn: backupArn(context, page.at(-1)!) }),
+    ...(page.length < matching.length && { LastEvaluatedBackupArn: backupArn(context, page.at(-1)!) }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ConsumedCapacity } from '../capacity.ts';
 import { beginRead, type Context, type View } from '../context.ts';
 import { DynamoError, validationError } from '../errors.ts';
-import { type Bound, type BoundSelect, bindStatement } from '../partiql/binding.ts';
+import { type BoundSelect, type BoundStatement, bindStatement } from '../partiql/binding.ts';
 import { pinSingleRead } from '../partiql/key-tests.ts';
 import { selectItems } from '../partiql/select.ts';
 import { checkKey } from '../validation/keys.ts';
@@ -41,7 +41,7 @@ export async function batchExecuteStatement<T>(
 
 const capacityMode = ({ ReturnConsumedCapacity }: BatchExecuteStatementInput) => ({ ReturnConsumedCapacity });
 
-function bindOrError(statement: Statement): Bound | DynamoError {
+function bindOrError(statement: Statement): BoundStatement | DynamoError {
   try {
     return bindStatement(statement);
   } catch (error) {
@@ -54,7 +54,7 @@ function asError(error: unknown): DynamoError {
   throw error;
 }
 
-function checkOneKind(statements: (Bound | DynamoError)[]): void {
+function checkOneKind(statements: (BoundStatement | DynamoError)[]): void {
   const kinds = new Set<boolean>();
   for (const statement of statements) {
     if (!(statement instanceof DynamoError)) kinds.add(statement.kind === 'select');
@@ -71,7 +71,7 @@ type Request = Statement & Pick<BatchExecuteStatementInput, 'ReturnConsumedCapac
 async function execute<T>(
   context: Context,
   request: Request,
-  statement: Bound,
+  statement: BoundStatement,
   view: View<T>,
 ): Promise<Result<T>> {
   if (statement.kind === 'exists') {
@@ -99,11 +99,15 @@ function readOne<T>(context: Context, request: Request, select: BoundSelect, vie
 const codes: Record<string, string> = { ValidationException: 'ValidationError' };
 
 // A statement that does not parse, or names an unknown table, has no table name to report.
-function responseOf<T>(statement: Bound | DynamoError, result: Result<T> | DynamoError, view: View<T>) {
-  const known =
+function responseOf<T>(
+  statement: BoundStatement | DynamoError,
+  result: Result<T> | DynamoError,
+  view: View<T>,
+) {
+  const hashes =
     !(statement instanceof DynamoError) &&
     !(result instanceof DynamoError && result.name === 'ResourceNotFoundException');
-  const table = known ? { TableName: statement.source.table } : {};
+  const table = hashes ? { TableName: statement.source.table } : {};
   if (!(result instanceof DynamoError)) {
     const [item] = result.Items;
     return { ...table, ...(item !== undefined && { Item: item }) };

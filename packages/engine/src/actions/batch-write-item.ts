@@ -62,9 +62,9 @@ function planRequests(context: Context, name: string, requests: WriteRequest[]):
 const targetOf = ({ PutRequest, DeleteRequest }: WriteRequest): Item =>
   PutRequest ? PutRequest.Item : DeleteRequest!.Key;
 
-type Written = { plan: Plan; outcome: Outcome };
+type PlannedWrite = { plan: Plan; outcome: Outcome };
 
-function writeAll(context: Context, tx: Tx, plans: Plan[]): Written[] {
+function writeAll(context: Context, tx: Tx, plans: Plan[]): PlannedWrite[] {
   return plans.map(plan => {
     const outcome = decide(context, plan);
     applyDecision(context, tx, plan, outcome);
@@ -72,7 +72,11 @@ function writeAll(context: Context, tx: Tx, plans: Plan[]): Written[] {
   });
 }
 
-function capacityOf({ ReturnConsumedCapacity: mode }: BatchWriteItemInput, name: string, written: Written[]) {
+function capacityOf(
+  { ReturnConsumedCapacity: mode }: BatchWriteItemInput,
+  name: string,
+  written: PlannedWrite[],
+) {
   if (mode !== 'TOTAL' && mode !== 'INDEXES') return undefined;
   const usage = noUsage('write');
   for (const { plan, outcome } of written) {

@@ -23,9 +23,9 @@ export function answerOnce<T extends object>(
   if (token === undefined) return apply();
   const key = tokenKey(token);
   const fingerprint = createHash('sha256').update(canonicalJson(payload)).digest('base64');
-  const known = context.store.get(key, decodeJson) as TokenRecord | undefined;
-  if (known && known.expiresAt > context.now()) {
-    if (known.fingerprint === fingerprint) return replay();
+  const record = context.store.get(key, decodeJson) as TokenRecord | undefined;
+  if (record && record.expiresAt > context.now()) {
+    if (record.fingerprint === fingerprint) return replay();
     throw new DynamoError(
       'IdempotentParameterMismatchException',
       'The provided client token was used with a different request',
@@ -33,7 +33,7 @@ export function answerOnce<T extends object>(
   }
   const answer = apply();
   const expiresAt = context.now() + clientTokenMs;
-  if (known) tx.remove(tokenExpiryKey(known.expiresAt, key));
+  if (record) tx.remove(tokenExpiryKey(record.expiresAt, key));
   tx.put(key, encodeJson({ fingerprint, expiresAt } satisfies TokenRecord));
   tx.put(tokenExpiryKey(expiresAt, key), Buffer.alloc(0));
   return answer;

@@ -55,7 +55,7 @@ export function listContributorInsights(context: Context, input: ListContributor
   return {
     ContributorInsightsSummaries: tables.flatMap(({ name, insights, indexes }) =>
       Object.entries(insights ?? {})
-        .filter(([index]) => index === '' || indexes.some(known => known.name === index))
+        .filter(([index]) => index === '' || indexes.some(existing => existing.name === index))
         .map(([index, { enabled, mode }]) => ({
           TableName: name,
           ...(index && { IndexName: index }),

@@ -2,7 +2,7 @@ import { addUsage, consumedCapacity, noUsage, readUnits, readUsage, type Usage }
 import { beginRead, type Context, type View } from '../context.ts';
 import { DynamoError, validationError } from '../errors.ts';
 import { readItem } from '../items/read-item.ts';
-import { type Bound, type BoundSelect, type BoundWrite, bindStatement } from '../partiql/binding.ts';
+import { type BoundSelect, type BoundStatement, type BoundWrite, bindStatement } from '../partiql/binding.ts';
 import { pinKey, pinSingleRead } from '../partiql/key-tests.ts';
 import { columnView } from '../partiql/select.ts';
 import { planWrite, transactionFaults } from '../partiql/write.ts';
@@ -49,7 +49,7 @@ function named<T>(index: number, work: () => T): T {
   }
 }
 
-function checkStatements(context: Context, statements: Bound[]): void {
+function checkStatements(context: Context, statements: BoundStatement[]): void {
   statements.forEach((statement, i) => {
     const table = context.catalog.find(statement.source.table);
     if (table) named(i, () => checkStatement(table, statement));
@@ -57,7 +57,7 @@ function checkStatements(context: Context, statements: Bound[]): void {
   assertAllSucceeded(statements.map(({ source }) => attempt(() => context.catalog.get(source.table))));
 }
 
-function checkStatement(table: Table, statement: Bound): void {
+function checkStatement(table: Table, statement: BoundStatement): void {
   switch (statement.kind) {
     case 'select':
       if (statement.source.index !== undefined) {

@@ -46,7 +46,7 @@ export async function exportTableToPointInTime(context: Context, input: ExportTa
   const started = await context.submit(tx => {
     const same = exportRecords
       .all(context)
-      .find(one => one.token !== undefined && one.token === input.ClientToken);
+      .find(record => record.token !== undefined && record.token === input.ClientToken);
     if (same && (same.tableId !== table.id || same.bucket !== fresh.bucket || same.prefix !== fresh.prefix))
       throw new DynamoError(
         'ExportConflictException',
@@ -61,9 +61,9 @@ export async function exportTableToPointInTime(context: Context, input: ExportTa
 
 export function describeExport(context: Context, input: ExportArnInput) {
   validateExportArn(input);
-  const found = exportRecords.find(context, input.ExportArn);
-  if (!found) throw new DynamoError('ExportNotFoundException', `Export not found: ${input.ExportArn}`);
-  return { ExportDescription: describe(context, found) };
+  const exportRecord = exportRecords.find(context, input.ExportArn);
+  if (!exportRecord) throw new DynamoError('ExportNotFoundException', `Export not found: ${input.ExportArn}`);
+  return { ExportDescription: describe(context, exportRecord) };
 }
 
 const exportsPerPage = 25;
@@ -76,9 +76,9 @@ export function listExports(context: Context, input: ListExportsInput) {
     ...(input.NextToken !== undefined && { token: input.NextToken }),
   });
   return {
-    ExportSummaries: page.map(one => ({
-      ExportArn: exportRecords.arnOf(context, one),
-      ExportStatus: statusOf(one),
+    ExportSummaries: page.map(record => ({
+      ExportArn: exportRecords.arnOf(context, record),
+      ExportStatus: statusOf(record),
       ExportType: 'FULL_EXPORT',
     })),
     ...(next !== undefined && { NextToken: next }),
@@ -88,25 +88,25 @@ export function listExports(context: Context, input: ListExportsInput) {
 const statusOf = ({ isDone, failure }: Export): string =>
   isDone ? (failure ? 'FAILED' : 'COMPLETED') : 'IN_PROGRESS';
 
-function describe(context: Context, one: Export) {
+function describe(context: Context, record: Export) {
   return {
-    ExportArn: exportRecords.arnOf(context, one),
-    ExportStatus: statusOf(one),
-    StartTime: one.startedAt / 1000,
-    ...(one.endedAt !== undefined && { EndTime: one.endedAt / 1000 }),
-    ...(one.manifest && { ExportManifest: one.manifest }),
-    TableArn: tableArn(context, one.tableName),
-    TableId: one.tableUuid,
-    ExportTime: one.at / 1000,
-    ...(one.token && { ClientToken: one.token }),
-    S3Bucket: one.bucket,
-    ...(one.bucketOwner && { S3BucketOwner: one.bucketOwner }),
-    ...(one.prefix && { S3Prefix: one.prefix }),
-    S3SseAlgorithm: one.sse,
-    ...(one.sseKey && { S3SseKmsKeyId: one.sseKey }),
-    ...(one.failure && { FailureCode: one.failure.code, FailureMessage: one.failure.message }),
+    ExportArn: exportRecords.arnOf(context, record),
+    ExportStatus: statusOf(record),
+    StartTime: record.startedAt / 1000,
+    ...(record.endedAt !== undefined && { EndTime: record.endedAt / 1000 }),
+    ...(record.manifest && { ExportManifest: record.manifest }),
+    TableArn: tableArn(context, record.tableName),
+    TableId: record.tableUuid,
+    ExportTime: record.at / 1000,
+    ...(record.token && { ClientToken: record.token }),
+    S3Bucket: record.bucket,
+    ...(record.bucketOwner && { S3BucketOwner: record.bucketOwner }),
+    ...(record.prefix && { S3Prefix: record.prefix }),
+    S3SseAlgorithm: record.sse,
+    ...(record.sseKey && { S3SseKmsKeyId: record.sseKey }),
+    ...(record.failure && { FailureCode: record.failure.code, FailureMessage: record.failure.message }),
     ExportFormat: 'DYNAMODB_JSON',
-    ...(one.bytes !== undefined && { BilledSizeBytes: one.bytes, ItemCount: one.items }),
+    ...(record.bytes !== undefined && { BilledSizeBytes: record.bytes, ItemCount: record.items }),
     ExportType: 'FULL_EXPORT',
   };
 }

@@ -30,7 +30,7 @@ export async function importTable(context: Context, input: ImportTableInput) {
     const { ClientToken: token } = input;
     const same = importRecords
       .all(context)
-      .find(one => token !== undefined && one.input.ClientToken === token);
+      .find(record => token !== undefined && record.input.ClientToken === token);
     if (same) {
       if (isDeepStrictEqual(same.input, JSON.parse(JSON.stringify(input)))) return same;
       throw new DynamoError(
@@ -70,9 +70,9 @@ export async function importTable(context: Context, input: ImportTableInput) {
 
 export function describeImport(context: Context, input: ImportArnInput) {
   validateImportArn(input);
-  const found = importRecords.find(context, input.ImportArn);
-  if (!found) throw new DynamoError('ImportNotFoundException', `Import not found: ${input.ImportArn}`);
-  return { ImportTableDescription: describe(context, found) };
+  const importRecord = importRecords.find(context, input.ImportArn);
+  if (!importRecord) throw new DynamoError('ImportNotFoundException', `Import not found: ${input.ImportArn}`);
+  return { ImportTableDescription: describe(context, importRecord) };
 }
 
 const importsPerPage = 25;
@@ -85,14 +85,14 @@ export function listImports(context: Context, input: ListImportsInput) {
     ...(input.NextToken !== undefined && { token: input.NextToken }),
   });
   return {
-    ImportSummaryList: page.map(one => ({
-      ImportArn: importRecords.arnOf(context, one),
-      ImportStatus: statusOf(one),
-      TableArn: tableArn(context, one.tableName),
-      S3BucketSource: one.input.S3BucketSource,
-      InputFormat: one.input.InputFormat,
-      StartTime: one.startedAt / 1000,
-      ...(one.endedAt !== undefined && { EndTime: one.endedAt / 1000 }),
+    ImportSummaryList: page.map(record => ({
+      ImportArn: importRecords.arnOf(context, record),
+      ImportStatus: statusOf(record),
+      TableArn: tableArn(context, record.tableName),
+      S3BucketSource: record.input.S3BucketSource,
+      InputFormat: record.input.InputFormat,
+      StartTime: record.startedAt / 1000,
+      ...(record.endedAt !== undefined && { EndTime: record.endedAt / 1000 }),
     })),
     ...(next !== undefined && { NextToken: next }),
   };
@@ -101,25 +101,25 @@ export function listImports(context: Context, input: ListImportsInput) {
 const statusOf = ({ isDone, failure }: Import): string =>
   isDone ? (failure ? 'FAILED' : 'COMPLETED') : 'IN_PROGRESS';
 
-function describe(context: Context, one: Import) {
-  const { input } = one;
+function describe(context: Context, record: Import) {
+  const { input } = record;
   return {
-    ImportArn: importRecords.arnOf(context, one),
-    ImportStatus: statusOf(one),
-    TableArn: tableArn(context, one.tableName),
-    TableId: one.tableUuid,
+    ImportArn: importRecords.arnOf(context, record),
+    ImportStatus: statusOf(record),
+    TableArn: tableArn(context, record.tableName),
+    TableId: record.tableUuid,
     ...(input.ClientToken && { ClientToken: input.ClientToken }),
     S3BucketSource: input.S3BucketSource,
-    ErrorCount: one.errors,
+    ErrorCount: record.errors,
     InputFormat: input.InputFormat,
     ...(input.InputFormatOptions && { InputFormatOptions: input.InputFormatOptions }),
     InputCompressionType: input.InputCompressionType ?? 'NONE',
     TableCreationParameters: input.TableCreationParameters,
-    StartTime: one.startedAt / 1000,
-    ...(one.endedAt !== undefined && { EndTime: one.endedAt / 1000 }),
-    ProcessedSizeBytes: one.read.bytes,
-    ProcessedItemCount: one.read.items,
-    ImportedItemCount: one.imported,
-    ...(one.failure && { FailureCode: one.failure.code, FailureMessage: one.failure.message }),
+    StartTime: record.startedAt / 1000,
+    ...(record.endedAt !== undefined && { EndTime: record.endedAt / 1000 }),
+    ProcessedSizeBytes: record.read.bytes,
+    ProcessedItemCount: record.read.items,
+    ImportedItemCount: record.imported,
+    ...(record.failure && { FailureCode: record.failure.code, FailureMessage: record.failure.message }),
   };
 }

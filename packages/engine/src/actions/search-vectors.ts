@@ -23,14 +23,14 @@ export function searchVectors<T>(context: Context, input: SearchVectorsInput, vi
   const index = findVectorIndex(table, input.IndexName);
   checkSearch(index, input, conditions);
   const wanted = wantedOf(index, input, conditions);
-  const found = wanted ? findNearest(context, table, index, wanted) : [];
+  const nearest = wanted ? findNearest(context, table, index, wanted) : [];
   const present = createPresenter(context, table, index, projection);
-  const items = found.map(({ key }) => present(key));
+  const items = nearest.map(({ key }) => present(key));
   const capacity = input.ReturnConsumedCapacity;
   return {
-    SearchResults: found.map((one: Found, i) => ({
+    SearchResults: nearest.map((neighbour: Found, i) => ({
       Item: view.present(items[i]!.item),
-      Score: scoreOf(one.distance, index.distance),
+      Score: scoreOf(neighbour.distance, index.distance),
     })),
     ...((capacity === 'TOTAL' || capacity === 'INDEXES') && {
       ConsumedCapacity: { VectorSearchRequestBytes: searchBytes(index, items) },
@@ -113,8 +113,8 @@ function createPresenter(
   };
 }
 
-// What DynamoDB meters depends on what its index happens to read, and differs between equal calls. This is the lower of
-// what was measured: bytes for each dimension, and those of the items in the answer, before its projection.
+// DynamoDB's bill depends on what its index happens to read, and differs between equal calls. This is the lower of the
+// measured values: bytes for each dimension, and those of the items in the answer, before its projection.
 const bytesPerDimension = 17.6;
 const fewestSearchBytes = 1024;
 

@@ -48,14 +48,14 @@ export function beginCheck(context: Context) {
     store: context.store,
     known: readKnownIds(context),
     newestSequence: readSequence(context.store),
-    // What the counters of tables and indexes should say.
+    // The values that the counters of tables and indexes should have.
     tally: new Map<number, Size>(),
     // The newest change record of each item: log key by item key.
     newest: new Map<string, Buffer>(),
     report,
     // The key of a page is its number in the file.
     addPage: (page: number, message: string): void => note({ kind: 'page', key: `${page}`, message }),
-    // What follows from items that can be read is put right by `fix`.
+    // `fix` repairs what follows from items that can be read.
     add(kind: ProblemKind, key: Uint8Array, message: string, table?: string, fix?: Fix): void {
       note({ kind, key: Buffer.from(key).toString('hex'), message, ...(table && { table }) });
       if (fix && fixes.length < mostFixes) fixes.push(fix);

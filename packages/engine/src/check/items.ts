@@ -38,11 +38,11 @@ function checkIndexed(
 ): void {
   const entry = indexKey(index, sized.item, key);
   if (!entry) return;
-  const found = check.store.has(entry);
+  const isStored = check.store.has(entry);
   // An index that is still being filled counts the entries it has.
-  if (!found && index.status === 'CREATING') return;
+  if (!isStored && index.status === 'CREATING') return;
   count(check, index.id, projectedSize(table, index, sized));
-  if (found) return;
+  if (isStored) return;
   const message = `the item is missing from the index ${index.name}`;
   check.add('index', key, message, table.name, tx => tx.put(entry, key));
 }

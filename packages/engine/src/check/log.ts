@@ -45,8 +45,8 @@ function contentProblem({ keys }: StreamEntry, bytes: Buffer): string | undefine
 function rememberNewest(check: Check, entry: StreamEntry, key: Buffer, bytes: Buffer): void {
   const table = check.context.catalog.get(entry.tableName);
   const item = itemKey(table, decodeItem(decodeChange(bytes).keys)).toString('latin1');
-  const known = check.newest.get(item);
-  if (!known || logSequence(known) < logSequence(key)) check.newest.set(item, key);
+  const newest = check.newest.get(item);
+  if (!newest || logSequence(newest) < logSequence(key)) check.newest.set(item, key);
 }
 
 // The last record of an item in an enabled stream must match the stored item.

@@ -18,13 +18,13 @@ import { attempt, type Check } from './findings.ts';
 
 // A vector index must have the vector of every item that has one, as it is in the item, and no other.
 
-type Sized = { item: Parameters<typeof filtersOf>[1]; size: number };
+type SizedItem = { item: Parameters<typeof filtersOf>[1]; size: number };
 
 export function checkVectorsOf(
   check: Check,
   table: Table,
   key: Buffer,
-  sized: Sized,
+  sized: SizedItem,
   count: (id: number, bytes: number) => void,
 ): void {
   for (const index of vectorsOf(table)) {

@@ -19,11 +19,11 @@ import type { NativeItem } from '../values/marshal.ts';
 // An operation's input with plain values where the wire has tagged ones.
 type NativeOf<S> = TypeOf<S, unknown, NativeItem>;
 
-type Billed = { ConsumedCapacity?: ConsumedCapacity };
+type BilledOutput = { ConsumedCapacity?: ConsumedCapacity };
 type BilledTables = { ConsumedCapacity?: ConsumedCapacity[] };
 type Collection = { ItemCollectionKey: NativeItem; SizeEstimateRangeGB: [number, number] };
-type Written = Billed & { Attributes?: NativeItem; ItemCollectionMetrics?: Collection };
-type Page = Billed & {
+type WriteOutput = BilledOutput & { Attributes?: NativeItem; ItemCollectionMetrics?: Collection };
+type Page = BilledOutput & {
   Items?: NativeItem[];
   Count: number;
   ScannedCount: number;
@@ -32,10 +32,10 @@ type Page = Billed & {
 
 /** The operations of DynamoDB in process, with plain JavaScript values, as the AWS SDK's document client has them. */
 export type Client = {
-  get(input: NativeOf<typeof getItemShape>): Promise<Billed & { Item?: NativeItem }>;
-  put(input: NativeOf<typeof putItemShape>): Promise<Written>;
-  update(input: NativeOf<typeof updateItemShape>): Promise<Written>;
-  delete(input: NativeOf<typeof deleteItemShape>): Promise<Written>;
+  get(input: NativeOf<typeof getItemShape>): Promise<BilledOutput & { Item?: NativeItem }>;
+  put(input: NativeOf<typeof putItemShape>): Promise<WriteOutput>;
+  update(input: NativeOf<typeof updateItemShape>): Promise<WriteOutput>;
+  delete(input: NativeOf<typeof deleteItemShape>): Promise<WriteOutput>;
   query(input: NativeOf<typeof queryShape>): Promise<Page>;
   scan(input: NativeOf<typeof scanShape>): Promise<Page>;
   batchGet(input: NativeOf<typeof batchGetItemShape>): Promise<

@@ -8,7 +8,7 @@ import { setOwn } from '../values/marshal.ts';
 // the SDK itself is the caller's business.
 
 type Command = { input: object; constructor: { name: string } };
-// What the SDK knows beyond this (timeouts, retries of the transport) has no meaning in process.
+// The SDK's other options (timeouts, retries of the transport) have no meaning in process.
 type SendOptions = { abortSignal?: { aborted: boolean } };
 type Execute = (operation: Operation, input: unknown) => Promise<object>;
 

@@ -163,8 +163,8 @@ const hasSame = (used: readonly string[], given: Fields): boolean => {
   return names.length === new Set(used).size && names.every(name => used.includes(name));
 };
 
-function checkFields(input: Fields, known: ReadonlySet<string>): void {
-  for (const name of Object.keys(input)) if (!known.has(name)) throw unsupported;
+function checkFields(input: Fields, allowed: ReadonlySet<string>): void {
+  for (const name of Object.keys(input)) if (!allowed.has(name)) throw unsupported;
 }
 
 function copyItem(item: unknown): NativeItem {

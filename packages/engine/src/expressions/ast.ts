@@ -1,5 +1,5 @@
-// What the parsers produce: placeholders are still placeholders, so one tree serves every request that sends
-// the same text. In a document path a string that starts with `#` is a placeholder; no plain name can.
+// The parsers keep placeholders, so one tree serves every request that sends the same text. In a document path a string
+// that starts with `#` is a placeholder; no plain name can.
 export type ExpressionKind =
   | 'ConditionExpression'
   | 'FilterExpression'

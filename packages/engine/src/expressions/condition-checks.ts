@@ -5,8 +5,8 @@ import type { Operand } from './condition.ts';
 import { expressionError } from './cursor.ts';
 import { equalPaths, formatPath } from './path.ts';
 
-// What DynamoDB refuses about one comparison or function before it reads any item. Only values from the request are
-// checked by type here; an attribute of the wrong type makes the test false instead.
+// DynamoDB refuses some comparisons and functions before it reads any item. Only values from the request are checked by
+// type here; an attribute of the wrong type makes the test false instead.
 const maxCandidates = 100;
 
 const operandCounts: Record<string, number> = {

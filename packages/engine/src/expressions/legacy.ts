@@ -38,16 +38,16 @@ type Expectation = {
 
 type AttributeUpdate = { Action?: 'PUT' | 'ADD' | 'DELETE' | undefined; Value?: AttributeValue | undefined };
 
-type Named<Entry> = { [name: string]: Entry };
+type EntriesByName<Entry> = { [name: string]: Entry };
 
 export const conditionFromExpected = (
-  expected: Named<Expectation> | undefined,
+  expected: EntriesByName<Expectation> | undefined,
   operator?: ConditionalOperator,
 ): Condition | undefined => combine(expected, operator, expectedTest);
 
 // ScanFilter and QueryFilter.
 export const conditionFromFilter = (
-  filter: Named<Comparison> | undefined,
+  filter: EntriesByName<Comparison> | undefined,
   operator?: ConditionalOperator,
 ): Condition | undefined =>
   combine(filter, operator, (name, { ComparisonOperator, AttributeValueList = [] }) =>
@@ -55,7 +55,7 @@ export const conditionFromFilter = (
   );
 
 function combine<Entry>(
-  entries: Named<Entry> = {},
+  entries: EntriesByName<Entry> = {},
   operator: ConditionalOperator | undefined,
   toTest: (name: string, entry: Entry) => Test,
 ): Condition | undefined {
@@ -126,7 +126,7 @@ const indexable: Partial<Record<ComparisonOperator, RangeCondition['op']>> = {
   BEGINS_WITH: 'begins_with',
 };
 
-export function keyConditionFromConditions(conditions: Named<Comparison>): KeyCondition {
+export function keyConditionFromConditions(conditions: EntriesByName<Comparison>): KeyCondition {
   const tests = new Map<string, KeyTest>();
   for (const name in conditions) {
     const { ComparisonOperator, AttributeValueList } = conditions[name]!;
@@ -135,7 +135,7 @@ export function keyConditionFromConditions(conditions: Named<Comparison>): KeyCo
   return { tests };
 }
 
-export function updateFromAttributeUpdates(updates: Named<AttributeUpdate>): Update {
+export function updateFromAttributeUpdates(updates: EntriesByName<AttributeUpdate>): Update {
   const actions = Object.keys(updates).map(name => actionOf(name, updates[name]!));
   const targets = actions.map(action => action.path);
   return { actions, targets, paths: targets, mismatch: 'Type mismatch for attribute to update' };

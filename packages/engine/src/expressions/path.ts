@@ -53,9 +53,9 @@ function compareSteps(a: Path, b: Path): 'overlap' | 'conflict' | undefined {
   return 'overlap';
 }
 
-const clashError = (kind: ExpressionKind, clash: string, one: Path, two: Path) =>
+const clashError = (kind: ExpressionKind, clash: string, path: Path, other: Path) =>
   expressionError(
     kind,
     `Two document paths ${clash} with each other; must remove or rewrite one of these paths; ` +
-      `path one: ${formatPath(one)}, path two: ${formatPath(two)}`,
+      `path one: ${formatPath(path)}, path two: ${formatPath(other)}`,
   );

@@ -4,7 +4,7 @@ import type { AttributeValue } from '../values/attribute-value.ts';
 import { bindCondition, type Operand, type Test } from './condition.ts';
 import type { Scope } from './scope.ts';
 
-// What a search asks of the attributes in the search schema: equalities, joined by AND.
+// A search may only ask for equalities of the attributes in the search schema, joined by AND.
 
 const kind = 'SearchConditionExpression';
 

@@ -5,7 +5,7 @@ import { createDraft, finishDraft, putAt, removeAt } from './draft.ts';
 import { type Path, valueAt } from './path.ts';
 import { createProjection, project } from './projection.ts';
 import { addToSet, deleteFromSet, type SetValue } from './sets.ts';
-import type { Action, Source, Update } from './update.ts';
+import type { Action, SetOperand, Update } from './update.ts';
 
 // `creates` is false when the item did not exist and the update only takes away: DynamoDB then writes nothing.
 export type Updated = { item: Item; touched: Path[]; creates: boolean };
@@ -26,7 +26,7 @@ export function applyUpdate(update: Update, item: Item, isNew = false): Updated 
   return { item: finishDraft(draft), touched: update.targets, creates };
 }
 
-// What UPDATED_OLD and UPDATED_NEW return.
+// Returns the image of UPDATED_OLD and UPDATED_NEW.
 export function projectTouched(touched: Path[], item: Item): Item | undefined {
   const image = project(createProjection(touched), item);
   for (const _ in image) return image;
@@ -47,7 +47,7 @@ function changeOf(update: Update, action: Action, item: Item): Change {
   }
 }
 
-function evaluate(update: Update, source: Source, item: Item): AttributeValue {
+function evaluate(update: Update, source: SetOperand, item: Item): AttributeValue {
   switch (source.kind) {
     case 'value':
       return source.value;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
-import { assignedTypes, attributesIn, nestedAttributesIn } from './attributes.ts';
+import { attributesIn, nestedAttributesIn } from './attributes.ts';
 import { assertAllUsed, createScope } from './scope.ts';
 import { bindUpdate } from './update.ts';
 import { applyUpdate, projectTouched } from './update-application.ts';
@@ -295,17 +295,12 @@ describe('touched paths', () => {
     expect(updated && JSON.parse(JSON.stringify(plain(updated)))).toEqual(after);
   });
 
-  test('attributes written, entered and typed', () => {
+  test('attributes written and entered', () => {
     const update = bindUpdate(
       'SET a = pk + :1, b.c = :x, d = list_append(e[0], :list) REMOVE f ADD g :n',
       createScope({}, values),
     );
     expect([...attributesIn(update)]).toEqual(['a', 'b', 'd', 'f', 'g']);
     expect([...nestedAttributesIn(update)]).toEqual(['b', 'e']);
-    expect([...assignedTypes(update)]).toEqual([
-      ['a', 'N'],
-      ['d', 'L'],
-      ['g', 'NS'],
-    ]);
   });
 });

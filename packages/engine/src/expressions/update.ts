@@ -5,15 +5,15 @@ import { assertSeparate, type Path } from './path.ts';
 import { resolveName, resolvePath, resolveValue, type Scope } from './scope.ts';
 import { parseUpdate } from './update-parser.ts';
 
-export type Source =
+export type SetOperand =
   | { kind: 'path'; path: Path }
   | { kind: 'value'; value: AttributeValue }
-  | { kind: 'if_not_exists'; path: Path; otherwise: Source }
-  | { kind: 'list_append'; first: Source; second: Source }
-  | { kind: 'sum'; operator: '+' | '-'; left: Source; right: Source };
+  | { kind: 'if_not_exists'; path: Path; otherwise: SetOperand }
+  | { kind: 'list_append'; first: SetOperand; second: SetOperand }
+  | { kind: 'sum'; operator: '+' | '-'; left: SetOperand; right: SetOperand };
 
 export type Action =
-  | { kind: 'set'; path: Path; source: Source }
+  | { kind: 'set'; path: Path; source: SetOperand }
   | { kind: 'remove'; path: Path }
   | { kind: 'add' | 'delete'; path: Path; value: AttributeValue };
 
@@ -80,7 +80,7 @@ function bindAction(binder: Binder, node: ActionNode, path: Path): Action {
   }
 }
 
-function bindSource(binder: Binder, node: OperandNode | SumNode): Source {
+function bindSource(binder: Binder, node: OperandNode | SumNode): SetOperand {
   switch (node.kind) {
     case 'path':
       return { kind: 'path', path: bindPath(binder, node) };
@@ -104,8 +104,8 @@ function bindPath({ scope, paths }: Binder, node: PathNode): Path {
   return path;
 }
 
-function bindCall(binder: Binder, { name, args }: CallNode): Source {
-  const [first, second] = args.map(arg => bindSource(binder, arg)) as [Source, Source];
+function bindCall(binder: Binder, { name, args }: CallNode): SetOperand {
+  const [first, second] = args.map(arg => bindSource(binder, arg)) as [SetOperand, SetOperand];
   if (args.length !== 2) {
     throw expressionError(
       kind,
@@ -127,7 +127,7 @@ function bindCall(binder: Binder, { name, args }: CallNode): Source {
   return { kind: 'if_not_exists', path: first.path, otherwise: second };
 }
 
-function checkType(name: string, wanted: AttributeType, source: Source): void {
+function checkType(name: string, wanted: AttributeType, source: SetOperand): void {
   if (source.kind !== 'value' || wanted in source.value) return;
   throw expressionError(
     kind,

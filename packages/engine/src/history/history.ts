@@ -302,7 +302,7 @@ export function createHistory(
     const end = journalEnd();
     await settled();
     makeFolder(folder);
-    const found = new Map<string, Buffer>();
+    const bytesByKey = new Map<string, Buffer>();
     const sources: ((restoring: Restoring) => Promise<unknown>)[] = listHistory(folder, { withSizes: true })
       .snapshots.toReversed()
       .map(
@@ -311,7 +311,7 @@ export function createHistory(
       );
     if (older) sources.push(restoring => older.replay(now(), restoring));
     for (const load of sources) {
-      const wanted = new Set(keys.map(key => key.toString('hex')).filter(key => !found.has(key)));
+      const wanted = new Set(keys.map(key => key.toString('hex')).filter(key => !bytesByKey.has(key)));
       if (wanted.size === 0) break;
       const restoring = restoreStore(join(folder, `${temporaryName()}${temporarySuffix}`), {
         wants: key => wanted.has(key.toString('hex')),
@@ -322,7 +322,7 @@ export function createHistory(
         for (const hex of wanted) {
           const key = Buffer.from(hex, 'hex');
           const value = get(key, copyBytes);
-          if (value && isSound(key, value)) found.set(hex, value);
+          if (value && isSound(key, value)) bytesByKey.set(hex, value);
         }
       } catch {
         // A copy that is damaged itself, or a gap after it: the one before may help.
@@ -331,7 +331,7 @@ export function createHistory(
         rmSync(restoring.path, { recursive: true, force: true });
       }
     }
-    return found;
+    return bytesByKey;
   }
 
   /** Creates a store in an empty folder, as this one was at a moment. */

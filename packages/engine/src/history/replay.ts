@@ -10,7 +10,7 @@ import { readJournal } from '../journal/reader.ts';
 import type { Restoring } from '../journal/restore.ts';
 import { readArchive } from './archive.ts';
 
-/** Where the journal continues a snapshot and the segments after it. */
+/** Returns the position at which the journal continues a snapshot and the segments after it. */
 export const cursorAfter = (snapshot: HistorySnapshot, { segments }: HistoryFiles): JournalCursor => {
   const last = segmentsAfter(snapshot, segments).at(-1);
   return last

@@ -55,7 +55,7 @@ const passedPerTick = 1000;
 const strangersPerTick = 16; // of one partition, the rest of which is then skipped
 
 export type SegmentRequest = PageRequest & {
-  // Which items belong to this reader, by their key.
+  // Decides by its key whether an item belongs to this reader.
   owns(key: Buffer): boolean;
 };
 

@@ -4,7 +4,7 @@ import { evaluateCondition } from '../expressions/evaluation.ts';
 import { type Projection, project } from '../expressions/projection.ts';
 import { decodeItem, decodeSize } from '../storage/codec.ts';
 
-type Wanted = { filter?: Condition; projection?: Projection };
+type ReadShape = { filter?: Condition; projection?: Projection };
 
 // Without `item` if there is none, or the filter refuses it: the read is billed all the same.
 export type ReadItem<T> = { item?: T; size: number };
@@ -15,7 +15,7 @@ export function readItem<T>(
   { store }: Context,
   key: Buffer,
   view: View<T>,
-  { filter, projection }: Wanted,
+  { filter, projection }: ReadShape,
 ): ReadItem<T> {
   const found = store.get<ReadItem<T>>(key, (bytes, end) => {
     const size = decodeSize(bytes);

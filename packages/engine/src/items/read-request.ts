@@ -30,7 +30,7 @@ export function findIndex(
   return index;
 }
 
-// What an index shows of an item; `fetches` if the rest is read from the table.
+// `visible` is the part of an item that an index shows; `fetches` if the rest is read from the table.
 export type Visibility = { visible?: Projection; fetches: boolean };
 
 // A global index shows only what it projects. A local one fetches the rest from the table if it is requested.

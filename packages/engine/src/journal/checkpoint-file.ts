@@ -34,8 +34,8 @@ export function readCheckpoint(folder: string): Checkpoint | undefined {
   try {
     const [text = '', sum] = readFileSync(join(folder, fileName), 'utf8').split('\n');
     if (crc32(text).toString(16) !== sum) return undefined;
-    const found = JSON.parse(text) as Checkpoint & { version: number };
-    return found.version === version ? found : undefined;
+    const checkpoint = JSON.parse(text) as Checkpoint & { version: number };
+    return checkpoint.version === version ? checkpoint : undefined;
   } catch {
     return undefined;
   }
@@ -45,7 +45,7 @@ export function removeCheckpoint(folder: string): void {
   rmSync(join(folder, fileName), { force: true });
 }
 
-// Where and when the store file is used now.
+// Tells where and when the store file is used now.
 function locate(handle: number): Pick<Checkpoint, 'boot' | 'device' | 'inode'> {
   const { dev, ino } = fstatSync(handle, { bigint: true });
   return { boot: bootId() ?? '', device: String(dev), inode: String(ino) };

@@ -30,9 +30,8 @@ export const listFiles = (folder: string): number[] =>
     .map(Number)
     .sort((a, b) => a - b);
 
-// Also files of earlier versions, which were named after their history.
 export function removeFiles(folder: string): void {
-  for (const name of namesIn(folder)) if (name.endsWith('.log')) rmSync(join(folder, name), { force: true });
+  for (const file of listFiles(folder)) rmSync(journalFile(folder, file), { force: true });
 }
 
 // Called while no process can write: another one may need a name that looks free.
@@ -40,7 +39,7 @@ export function recycleFiles(folder: string, fileBytes: number, needed: number, 
   const files = listFiles(folder);
   let last = Math.max(current, files.at(-1) ?? 0);
   let ready = files.filter(file => file > current).length;
-  for (const file of files.filter(one => one < Math.min(needed, current))) {
+  for (const file of files.filter(number => number < Math.min(needed, current))) {
     const name = journalFile(folder, file);
     const bytes = statSync(name).size;
     if (ready < readyFiles && bytes >= fileBytes && bytes <= 2 * fileBytes) {

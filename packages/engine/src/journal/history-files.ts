@@ -132,7 +132,7 @@ export function firstUnarchived(folder: string): number | undefined {
 
 export const removeFile = (folder: string, name: string): void => rmSync(join(folder, name), { force: true });
 
-/** What processes that were killed have left. */
+/** Removes the drafts of processes that were killed. */
 export function removeDrafts(folder: string): void {
   for (const name of namesIn(folder))
     if (name.endsWith(draftSuffix)) rmSync(join(folder, name), { recursive: true, force: true });

@@ -73,13 +73,13 @@ export function readPageImages(
   checkpointTxn: number,
   pageSize: number,
 ): Map<number, Buffer> {
-  const found = new Map<number, { txn: number; bytes: Buffer }>();
+  const images = new Map<number, { txn: number; bytes: Buffer }>();
   for (const image of readImages(folder, pageSize)) {
     if (image.id !== id || image.recoveries !== recoveries || image.txn <= checkpointTxn) continue;
-    const known = found.get(image.page);
-    if (!known || image.txn < known.txn) found.set(image.page, image);
+    const known = images.get(image.page);
+    if (!known || image.txn < known.txn) images.set(image.page, image);
   }
-  return new Map([...found].map(([page, { bytes }]) => [page, bytes]));
+  return new Map([...images].map(([page, { bytes }]) => [page, bytes]));
 }
 
 const imageFiles = (folder: string): string[] =>

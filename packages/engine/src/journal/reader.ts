@@ -32,10 +32,10 @@ export async function readJournal(
   let damage: JournalDamage | undefined;
   while (cursor.commit < end.commit) {
     const bytes = await readBytes(path, cursor, end, mostBytes);
-    const found = takeRecords(bytes, cursor);
-    if ('records' in found) return found;
+    const batch = takeRecords(bytes, cursor);
+    if ('records' in batch) return batch;
     // A file that is not the last one ends with what it held before.
-    damage ??= found.damage;
+    damage ??= batch.damage;
     if (cursor.file >= end.file) throw damage;
     cursor = { ...cursor, file: cursor.file + 1, offset: 0 };
   }

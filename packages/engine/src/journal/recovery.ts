@@ -148,11 +148,11 @@ function apply(store: Store, operations: Buffer): void {
   }
 }
 
-type Found = { record: JournalRecord; file: number; offset: number };
+type LocatedRecord = { record: JournalRecord; file: number; offset: number };
 
 // Every commit after the checkpoint, up to the first record that is incomplete or does not follow. A file ends where
 // the next one continues.
-function* readRecords(folder: string, start: JournalEnd): Generator<Found> {
+function* readRecords(folder: string, start: JournalEnd): Generator<LocatedRecord> {
   let before: { commit: number; chain: number } = start;
   let offset = start.offset;
   for (let file = start.file; ; file++, offset = 0) {

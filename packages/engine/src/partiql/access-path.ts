@@ -124,8 +124,8 @@ function narrow(
 function rangeAmong(tests: Test[], attribute: KeyAttribute): [Test, RangeCondition] | undefined {
   let best: [Test, RangeCondition] | undefined;
   for (const test of tests) {
-    const found = rangeOn(test, attribute);
-    if (found && (!best || found.op === '=')) best = [test, found];
+    const range = rangeOn(test, attribute);
+    if (range && (!best || range.op === '=')) best = [test, range];
   }
   return best;
 }

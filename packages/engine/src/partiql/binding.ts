@@ -5,28 +5,28 @@ import { createScope, type Scope } from '../expressions/scope.ts';
 import { bindUpdateNode, type Update } from '../expressions/update.ts';
 import { validateItem } from '../validation/attribute-values.ts';
 import { type AttributeValue, type Item, newItem } from '../values/attribute-value.ts';
-import type { Delete, Insert, Parsed, Returning, Select, Source } from './ast.ts';
+import type { Delete, Insert, ParsedStatement, Returning, Select, TableSource } from './ast.ts';
 import { withoutExpressionName } from './faults.ts';
 import { parseStatement } from './statement-parser.ts';
 
 // A statement with its literals and parameters in place, ready for any table of that name.
 export type BoundSelect = Pick<Select, 'kind' | 'source' | 'columns' | 'order'> & { where?: Condition };
-export type BoundInsert = { kind: 'insert'; source: Source; item: Item };
+export type BoundInsert = { kind: 'insert'; source: TableSource; item: Item };
 export type BoundUpdate = {
   kind: 'update';
-  source: Source;
+  source: TableSource;
   update: Update;
   where?: Condition;
   returning?: Returning;
 };
 export type BoundDelete = Pick<Delete, 'kind' | 'source' | 'returning'> & { where?: Condition };
-export type BoundExists = { kind: 'exists'; source: Source; where?: Condition };
+export type BoundExists = { kind: 'exists'; source: TableSource; where?: Condition };
 export type BoundWrite = BoundInsert | BoundUpdate | BoundDelete | BoundExists;
-export type Bound = BoundSelect | BoundWrite;
+export type BoundStatement = BoundSelect | BoundWrite;
 
 type StatementInput = { Statement: string; Parameters?: AttributeValue[] | undefined };
 
-export function bindStatement({ Statement, Parameters = [] }: StatementInput): Bound {
+export function bindStatement({ Statement, Parameters = [] }: StatementInput): BoundStatement {
   const parsed = parseStatement(Statement);
   if (parsed.parameters !== Parameters.length) {
     throw validationError("Number of parameters in request and statement don't match.");
@@ -34,9 +34,9 @@ export function bindStatement({ Statement, Parameters = [] }: StatementInput): B
   return withoutExpressionName(() => bind(parsed, scopeOf(parsed, Parameters)));
 }
 
-// What a statement writes may be part of a response, which its receiver may change. The parsed statement is shared, so
-// its literals are copied first; those of a SELECT are not returned.
-function scopeOf({ names, literals, statement }: Parsed, parameters: AttributeValue[]): Scope {
+// The receiver of a response may change it, and a statement may write what it returns. The parsed statement is shared,
+// so its literals are copied first; those of a SELECT are not returned.
+function scopeOf({ names, literals, statement }: ParsedStatement, parameters: AttributeValue[]): Scope {
   if (parameters.length === 0 && statement.kind === 'select') return createScope(names, literals);
   const values: Record<string, AttributeValue> = {};
   for (const name in literals) values[name] = copyValue(literals[name]!);
@@ -54,7 +54,7 @@ function copyValue(value: AttributeValue): AttributeValue {
   return { M };
 }
 
-function bind(parsed: Parsed, scope: Scope): Bound {
+function bind(parsed: ParsedStatement, scope: Scope): BoundStatement {
   const { statement } = parsed;
   switch (statement.kind) {
     case 'select':
@@ -90,7 +90,7 @@ function bindItem({ attributes }: Insert, scope: Scope): Item {
   return item;
 }
 
-function refuseIndex({ index }: Source): void {
+function refuseIndex({ index }: TableSource): void {
   if (index !== undefined) throw validationError('This operation is not supported on an index');
 }
 

@@ -2,12 +2,12 @@ import { validationError } from '../errors.ts';
 import type { PathNode, ValueNode } from '../expressions/ast.ts';
 import * as limits from '../limits.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
-import type { Parsed } from './ast.ts';
+import type { ParsedStatement } from './ast.ts';
 import { malformed, rangeOf } from './faults.ts';
 import { type Token, tokenize } from './lexer.ts';
 
 // The state of the parser, and the placeholders it has assigned.
-export type Cursor = Omit<Parsed, 'statement'> & {
+export type Cursor = Omit<ParsedStatement, 'statement'> & {
   readonly source: string;
   readonly tokens: Token[];
   readonly placeholders: Map<string, string>;

@@ -6,7 +6,7 @@ import { type AttributeValue, type Item, newItem } from '../values/attribute-val
 import { equalValues } from '../values/compare.ts';
 import { mistypedKey } from './faults.ts';
 
-// What a WHERE clause says about the key.
+// The part of a WHERE clause that is about the key.
 
 // The tests that must all hold.
 export function conjunctsOf(test: Test | undefined): Test[] {
@@ -103,8 +103,8 @@ export function pinKey(
     for (const { name } of attributes) {
       const value = valueIn(test, name);
       if (!value) continue;
-      const known = key[name];
-      if (known && !equalValues(known, value)) conflict ??= name;
+      const bound = key[name];
+      if (bound && !equalValues(bound, value)) conflict ??= name;
       key[name] ??= value;
       return false;
     }

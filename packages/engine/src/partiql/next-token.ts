@@ -5,7 +5,7 @@ import { decodeItem } from '../storage/codec.ts';
 import type { Table } from '../storage/table.ts';
 import type { AttributeValue, Item } from '../values/attribute-value.ts';
 
-// Where a page ended: in which of the statement's reads, and after which item.
+// A page ended in one of the statement's reads, after this item.
 export type Position = { read: number; after?: Item };
 
 type Request = { Statement: string; Parameters?: AttributeValue[] | undefined };

@@ -1,5 +1,5 @@
 import { validationError } from '../errors.ts';
-import type { Returning, Source } from './ast.ts';
+import type { Returning, TableSource } from './ast.ts';
 import { parseCondition } from './condition-parser.ts';
 import {
   type Cursor,
@@ -13,7 +13,7 @@ import {
 } from './cursor.ts';
 
 // "table" or "table"."index". The statement decides whether an index is allowed.
-export function parseSource(cursor: Cursor): Source {
+export function parseSource(cursor: Cursor): TableSource {
   const names = [parseName(cursor)];
   while (takeSymbol(cursor, '.')) names.push(parseName(cursor));
   if (names.includes('')) throw validationError('Path component cannot be an empty string');

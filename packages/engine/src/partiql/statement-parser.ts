@@ -1,7 +1,7 @@
 import { validationError } from '../errors.ts';
 import { cacheParse } from '../expressions/parse-cache.ts';
 import type { Path } from '../expressions/path.ts';
-import type { Column, Delete, Exists, Insert, OrderTerm, Parsed, Select, Statement } from './ast.ts';
+import type { Column, Delete, Exists, Insert, OrderTerm, ParsedStatement, Select, Statement } from './ast.ts';
 import { parseValue } from './condition-parser.ts';
 import {
   type Cursor,
@@ -22,7 +22,7 @@ import { parseMember, parseSeries } from './literals.ts';
 import { parseReturning, parseSource, parseWhere, refuseAlias } from './source-parser.ts';
 import { parseUpdate } from './update-parser.ts';
 
-export const parseStatement = cacheParse<Parsed, void>(source => {
+export const parseStatement = cacheParse<ParsedStatement, void>(source => {
   const cursor = createCursor(source);
   const statement = parseAny(cursor);
   takeSymbol(cursor, ';');

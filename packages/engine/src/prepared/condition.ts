@@ -6,7 +6,7 @@ import { checkPath, equalPlain, isBytes, type Path, unsupported, valueAt } from 
 
 // Conditions and filters as data. `evaluateTest` mirrors `expressions/evaluation.ts`.
 
-/** What must hold for an item. `and`, `or` and `not` have `tests`; all others a path, and most of them a value. */
+/** A condition on an item. `and`, `or` and `not` have `tests`; all others a path, and most of them a value. */
 export type Test = {
   readonly op:
     | 'and'
@@ -33,20 +33,20 @@ const mostTests = 60;
 const mostCandidates = 100;
 const mostSteps = 200;
 
-type Seen = { tests: number; steps: number; nested: string[] | undefined };
+type ConditionSize = { tests: number; steps: number; nested: string[] | undefined };
 
 /**
  * Refuses what the wire operations refuse before they read an item, and what is not supported here. Returns the
  * attributes that the test reaches into.
  */
 export function checkTest(test: Test): readonly string[] | undefined {
-  const seen: Seen = { tests: 0, steps: 0, nested: undefined };
+  const seen: ConditionSize = { tests: 0, steps: 0, nested: undefined };
   check(test, seen);
   if (seen.tests > mostTests || seen.steps > mostSteps) throw unsupported;
   return seen.nested;
 }
 
-function check({ op, path, value, tests }: Test, seen: Seen): void {
+function check({ op, path, value, tests }: Test, seen: ConditionSize): void {
   seen.tests++;
   if (tests) {
     if (tests.length === 0) throw unsupported;

@@ -116,7 +116,7 @@ function checkKeyText(text: unknown, most: number): void {
   if (byteLength(text) > most) throw unsupported;
 }
 
-// Where a page continues, as the keys of the item before it.
+// Returns the position to continue at, as the keys of the item before it.
 function startOf(start: NativeItem, schemas: Parameters<typeof attributesOfKey>[0][]): Item {
   const item = newItem();
   for (const keys of schemas)

@@ -24,7 +24,7 @@ export type PreparedWrite =
   | (Guarded & { readonly kind: 'update'; readonly key: NativeItem; readonly changes: readonly Change[] })
   | (Guarded & { readonly kind: 'delete' | 'check'; readonly key: NativeItem });
 
-/** Which image of the item is returned, and whether units are counted. */
+/** Selects the image of the item to return, and whether units are counted. */
 export type WriteOptions = { returns?: 'old' | 'new' | undefined; bills: boolean };
 
 /** `mayWait`: nobody waits for the writes, so they may join the commit of others. */

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 
 // Identifies this start of the machine. What a process wrote is lost without a flush only if the machine stops, so
 // files written since the same start are intact. Undefined where the system does not tell.
-let known: { id: string | undefined } | undefined;
+let boot: { id: string | undefined } | undefined;
 
 export function bootId(): string | undefined {
-  known ??= { id: findBootId() };
-  return known.id;
+  boot ??= { id: findBootId() };
+  return boot.id;
 }
 
 function findBootId(): string | undefined {

@@ -21,6 +21,6 @@ function viewOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
   return view;
 }
 
-/** Of bytes `start` to `end`, with a number of 32 bits that belongs to them. */
+/** Sums bytes `start` to `end`, with a number of 32 bits that belongs to them. */
 export const checksum = (bytes: Uint8Array, start: number, end: number, seed: number): number =>
   crc32(viewOf(bytes, start, end), seed >>> 0);

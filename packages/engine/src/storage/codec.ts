@@ -95,7 +95,8 @@ function tag(state: { tagged: boolean }, type: string, value: Stored): StoredMap
 // `end` is given when `bytes` is the store's shared buffer, which is longer than the value.
 export const decodeSize = (bytes: Buffer): number => bytes.readUInt32LE(1);
 
-// Of an item within other bytes. Not a parameter of `decodeSize`, which is passed as a decoder and called with the end.
+// Reads the size of an item within other bytes. It is not a parameter of `decodeSize`, which is passed as a decoder and
+// called with the end.
 export const decodeSizeAt = (bytes: Buffer, start: number): number => bytes.readUInt32LE(start + 1);
 
 // Throws if the bytes are not as they were written.

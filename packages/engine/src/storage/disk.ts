@@ -55,8 +55,8 @@ export function keepToOwner(folder: string): void {
     }
   }
   for (const path of [file, `${file}-lock`]) {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (!found || (found.mode & 0o077) === 0 || found.uid !== process.getuid?.()) continue;
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats || (stats.mode & 0o077) === 0 || stats.uid !== process.getuid?.()) continue;
     chmodSync(path, fileMode);
   }
 }

@@ -48,7 +48,7 @@ export function describeDamage(file: string, damage: PageDamage[]): string | und
   return `${file} is damaged (${named.join('; ')}${more}): the disk or another program has changed it. Restore a backup`;
 }
 
-/** What is wrong with the pages of a store's file. One in memory has no name by which it could be opened. */
+/** Lists the damaged pages of a store's file. A store in memory has no file that could be opened by name. */
 export function checkPages(path: string): PageDamage[] {
   if (!existsSync(path)) return [];
   const file = openSync(path, 'r');

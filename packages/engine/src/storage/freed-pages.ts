@@ -61,9 +61,8 @@ function readList(file: PageFile, bytes: Buffer, at: number): number[] {
   );
 }
 
-// Of the pages that one transaction freed, those that were written up to the transaction `until`, with their content.
-// The pages of a large value follow each other, and only the first one says when it was written. A page that does not
-// say is included.
+// Reads the pages that one transaction freed and that were written up to the transaction `until`. The pages of a large
+// value follow each other, and only the first one says when it was written. A page that does not say is included.
 export function* readOldPages(
   file: PageFile,
   freed: readonly number[],

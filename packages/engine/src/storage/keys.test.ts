@@ -56,7 +56,7 @@ const condition = (type: KeyType): fc.Arbitrary<RangeCondition | undefined> => {
   return fc.oneof(comparisons, between, prefix) as fc.Arbitrary<RangeCondition | undefined>;
 };
 
-// What the condition means, said without bytes wherever there is an order without them.
+// Evaluates the condition without bytes wherever there is an order without them.
 function satisfies(value: AttributeValue, test: RangeCondition | undefined): boolean {
   if (!test) return true;
   if (test.op === 'BETWEEN') {
@@ -207,8 +207,8 @@ describe('index entries', () => {
     const index = indexOf('S');
     const table = tableOf(keySchema('B'));
     const entry = (h: Uint8Array) => indexKey(index, { ih: { S: 'x' } }, itemKey(table, { h: { B: h } }))!;
-    // What stands for a long key must not begin with the length of a key, or there is a short key that has its
-    // bytes, and finding one takes some 65,000 tries.
+    // The hash of a long key must not begin with the length of a key, or there is a short key that has its bytes, and
+    // finding one takes some 65,000 tries.
     for (let salt = 0; salt < 100; salt++) {
       const standIn = entry(Buffer.alloc(1500, salt)).subarray(indexHead('x'));
       expect(standIn.length).toBeLessThan(600);

@@ -153,7 +153,7 @@ export function itemKey(table: Pick<Table, 'id' | 'keys'>, key: Item): Buffer {
 const indexPrefix = (indexId: number, hash: AttributeValue[]): Buffer =>
   indexPartition(indexId, composedHash(hash.map(orderedBytes)));
 
-// Of several attributes each says how long it is, so that no two sets of values have the same bytes.
+// Each of several attributes has its length in front, so that no two sets of values have the same bytes.
 function composedHash(parts: Buffer[]): Buffer {
   if (parts.length === 1) return parts[0]!;
   return Buffer.concat(
@@ -281,8 +281,8 @@ function narrow(prefix: Buffer, condition: RangeCondition | undefined, bounds: B
   }
 }
 
-// What a read says of a key: a value for each hash attribute, and tests of the first range attributes. All tests
-// but the last are equalities.
+// A read bounds a key by a value for each hash attribute, and tests of the first range attributes. All tests but the
+// last are equalities.
 export type KeyBounds = { hash: AttributeValue[]; range: RangeCondition[] };
 
 export function itemRange(table: Table, { hash, range }: KeyBounds): KeyRange {
@@ -353,7 +353,7 @@ export function tokenExpiryKey(expiresAtMs: number, token: Buffer): Buffer {
   return Buffer.concat([key, token.subarray(1)]);
 }
 
-// What every key of the same partition begins with.
+// Every key of a partition begins with these bytes.
 export const partitionOf = (key: Buffer): Buffer =>
   key.subarray(0, headBytes + 2 + key.readUInt16BE(headBytes));
 

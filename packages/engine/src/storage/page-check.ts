@@ -84,7 +84,7 @@ export function checkPages(
   return { damage, unread };
 }
 
-/** What is wrong with the pages that hold these keys. Those above them were verified before. */
+/** Lists the damaged pages among those that hold these keys. The pages above them were verified before. */
 export const findSpanDamage = (handle: number, span: KeySpan): PageDamage[] =>
   attemptCheck(handle, metas => checkSpan(handle, metas, span));
 
@@ -288,7 +288,7 @@ function createWalk(
     }
   }
 
-  // Where the nodes of a page begin. Together they take all the space that the page says is taken.
+  // Finds the nodes of a page. Together they take all the space that the page says is taken.
   function readNodes(page: number, bytes: Buffer, isLeaf: boolean): number[] {
     if (bytes.readUInt16LE(head.flags) !== (isLeaf ? flag.leaf : flag.branch))
       throw new Damage(page, 'the page is of another kind');

@@ -1,4 +1,4 @@
-// Where LMDB keeps what in a page of its file: at the beginning of each page, and of each entry (node) of a tree.
+// LMDB keeps these at the beginning of each page, and of each entry (node) of a tree.
 
 export const head = { page: 0, txn: 8, flags: 18, lower: 20, upper: 22, pages: 20, bytes: 24 };
 export const node = { flags: 4, keyBytes: 6, bytes: 8 };

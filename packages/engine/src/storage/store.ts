@@ -19,7 +19,7 @@ import { type Db, type Encoder, nothing, openReads } from './reads.ts';
 // Format 2 has its newest commits in the journal, which a version that knows format 1 only would not apply. Format 3 has
 // checksums in its items.
 const formatVersion = 3;
-const formatWithoutJournal = 1;
+const oldestFormat = 2; // of version 0.2.0
 
 export type Decode<T> = (bytes: Buffer, end: number) => T;
 export type Entry<T> = { key: Buffer; value: T };
@@ -300,16 +300,15 @@ export async function claimFormat(
   store: Store,
   { mayWrite, isServed }: { mayWrite: boolean; isServed(): Promise<boolean> },
 ): Promise<void> {
-  const found = readMeta<number>(store, 'format');
-  const isEarlier = found !== undefined && found >= formatWithoutJournal && found < formatVersion;
-  if (found === formatVersion || (isEarlier && !mayWrite)) return;
-  if (found !== undefined && !isEarlier)
+  const format = readMeta<number>(store, 'format');
+  const isEarlier = format !== undefined && format >= oldestFormat && format < formatVersion;
+  if (format === formatVersion || (isEarlier && !mayWrite)) return;
+  if (format !== undefined && !isEarlier)
     throw new StoreError(
-      `this store has format ${found}; this version of Stak reads format ${formatVersion}. ` +
+      `this store has format ${format}; this version of Stak reads format ${formatVersion}. ` +
         'Open it with the version that wrote it, or restore a backup.',
     );
-  // A version without a journal would continue to write past it, and does not say that it serves the store.
-  const isOpen = found === formatWithoutJournal ? store.hasOtherProcesses() : isEarlier && (await isServed());
+  const isOpen = isEarlier && (await isServed());
   store.refresh();
   if (isOpen && readMeta<number>(store, 'format') !== formatVersion)
     throw new StoreError(

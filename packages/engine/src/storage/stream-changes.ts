@@ -1,5 +1,5 @@
-// What a commit has changed in the streams: the newest sequence of each stream that it wrote to. Undefined means
-// anything: shards were opened or closed, a stream was enabled or dropped, or too many streams to name.
+// The newest sequence of each stream that a commit wrote to. Undefined means anything: shards were opened or closed, a
+// stream was enabled or dropped, or too many streams to name.
 export type StreamChanges = ReadonlyMap<number, number> | undefined;
 
 const streamsNamed = 64; // a server has about ten streams; a longer list costs more than looking at all of them

@@ -32,8 +32,8 @@ export type Index = {
 
 export type DistanceFunction = 'COSINE' | 'EUCLIDEAN' | 'DOT_PRODUCT';
 
-// Of a list of numbers. `hash` divides the index into partitions, of which a search reads one; `filters` are equalities
-// that it can ask for.
+// Indexes a list of numbers. `hash` divides the index into partitions, of which a search reads one; `filters` are
+// equalities that it can ask for.
 export type VectorIndex = {
   id: number;
   name: string;
@@ -74,7 +74,7 @@ export type ResourcePolicy = { text: string; revision: string };
 export type Insights = { enabled: boolean; mode: string; changedAt: number };
 export type KinesisDestination = { arn: string; precision?: string };
 
-// Where a table comes from: a backup, or another table as it was at a moment.
+// A table may come from a backup, or from another table as it was at a moment.
 export type RestoredFrom = { backupArn?: string; tableArn: string; tableId: number; at: number };
 
 export type Table = {

@@ -17,7 +17,7 @@ let aligned = new Uint8Array(0);
 // Changes in the upper bits reach the lower ones by rotation.
 const rotate = (sum: number): number => (sum << 13) | (sum >>> 19);
 
-/** Of bytes `start` to `end`, with a number of 32 bits that belongs to them. */
+/** Sums bytes `start` to `end`, with a number of 32 bits that belongs to them. */
 export function wordSum(bytes: Uint8Array, start: number, end: number, seed: number): number {
   if (((bytes.byteOffset + start + headBytes) & 3) !== 0) return sumOfCopy(bytes, start, end, seed);
   if (bytes.buffer !== viewed) {

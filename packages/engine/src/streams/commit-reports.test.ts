@@ -16,7 +16,7 @@ const streamCount = 3;
 const streamId = (stream: number): number => stream + 1;
 const never = 2 ** 31 - 1;
 
-// What is committed, for all processes at once.
+// Holds the commits of all processes.
 function createSharedStore() {
   let sequence = 0;
   const newest = Array.from({ length: streamCount }, () => 0);

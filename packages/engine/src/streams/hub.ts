@@ -61,10 +61,10 @@ export function createStreamHub(context: Reader, { pollMs, signal: closing, ...o
   }
 
   function waitingFor(changes: NonNullable<StreamChanges>): Waiter[] {
-    const found: Waiter[] = [];
+    const waiters: Waiter[] = [];
     for (const [streamId, newest] of changes)
-      for (const waiter of byStream.get(streamId) ?? []) if (newest > waiter.since) found.push(waiter);
-    return found;
+      for (const waiter of byStream.get(streamId) ?? []) if (newest > waiter.since) waiters.push(waiter);
+    return waiters;
   }
 
   // Looks at every stream that a reader waits for. Only this sets `checked`: a report of some streams says nothing about

@@ -20,9 +20,9 @@ type Beginning = { entries: Entry[]; bytes: number; position: number; isFull: bo
 type Recent = {
   page(position: number, limit: number): Beginning;
   // The records in the log from a position on, without a gap.
-  remember(position: number, found: readonly Entry[]): void;
+  remember(position: number, entries: readonly Entry[]): void;
   // A record that this process has written. Every record of the shard from `known` on was given in this way.
-  append(entry: Entry, known: number): void;
+  append(entry: Entry, previous: number): void;
 };
 
 // A log only grows at its end, so cached records stay valid. Records are shared and must not be changed.
@@ -70,15 +70,15 @@ function createRecent(): Recent {
       }
       return page;
     },
-    remember(position, found) {
-      if (found.length === 0 || position < from) return;
+    remember(position, entries) {
+      if (entries.length === 0 || position < from) return;
       if (position !== end()) restart(position);
-      for (const entry of found) push(entry, recentRead);
+      for (const entry of entries) push(entry, recentRead);
     },
-    append(entry, known) {
+    append(entry, previous) {
       const last = end();
       if (entry.sequence < last) return; // a reader has found it in the log
-      if (last < known) restart(known);
+      if (last < previous) restart(previous);
       push(entry, recentWritten);
     },
   };
@@ -110,15 +110,15 @@ export function createRecentRecords(sizeOf: (change: Buffer) => number): RecentR
   return {
     of(streamId, shardId) {
       const key = `${streamId}/${shardId}`;
-      const known = shards.get(key) ?? { recent: createRecent(), since: next };
+      const recent = shards.get(key) ?? { recent: createRecent(), since: next };
       // The shard that was not read for the longest time is the first.
       shards.delete(key);
-      shards.set(key, known);
+      shards.set(key, recent);
       for (const first of shards.keys()) {
         if (shards.size <= recentShards) break;
         shards.delete(first);
       }
-      return known.recent;
+      return recent.recent;
     },
     add({ first, last, records }) {
       // Numbers are given to all streams together: a gap has the records of another process.

@@ -1,14 +1,14 @@
 import type { Context } from '../context.ts';
 
-type Owner = Pick<Context, 'region' | 'accountId'>;
+type ArnScope = Pick<Context, 'region' | 'accountId'>;
 
-export const tableArn = ({ region, accountId }: Owner, tableName: string): string =>
+export const tableArn = ({ region, accountId }: ArnScope, tableName: string): string =>
   `arn:aws:dynamodb:${region}:${accountId}:table/${tableName}`;
 
-export const indexArn = (owner: Owner, tableName: string, indexName: string): string =>
+export const indexArn = (owner: ArnScope, tableName: string, indexName: string): string =>
   `${tableArn(owner, tableName)}/index/${indexName}`;
 
-export const streamArn = (owner: Owner, tableName: string, label: string): string =>
+export const streamArn = (owner: ArnScope, tableName: string, label: string): string =>
   `${tableArn(owner, tableName)}/stream/${label}`;
 
 const resourcePattern = /^arn:[^:]+:dynamodb:[^:]*:(\d*):table\/([^/]+)(?:\/stream\/(.+))?$/;

@@ -17,8 +17,8 @@ const itemsPerTransaction = 256;
 const bytesPerTransaction = 1024 * 1024; // large items make smaller steps
 const noBytes = Buffer.alloc(0);
 
-type Sized = { item: Item; size: number };
-const decodeSized = (bytes: Buffer, end: number): Sized => ({
+type SizedItem = { item: Item; size: number };
+const decodeSized = (bytes: Buffer, end: number): SizedItem => ({
   item: decodeItem(bytes, end),
   size: decodeSize(bytes),
 });
@@ -26,53 +26,53 @@ const decodeSized = (bytes: Buffer, end: number): Sized => ({
 // One walk over a table: `current` returns the table while the work is still needed.
 type Fill = {
   current(): Table | undefined;
-  add(tx: Tx, table: Table, key: Buffer, entry: Sized): void;
+  add(tx: Tx, table: Table, key: Buffer, entry: SizedItem): void;
   finish(tx: Tx, table: Table): void;
 };
 
 export function startIndexFill(context: Context, table: Table, indexId: number): void {
-  const indexOf = (found: Table): Index | undefined =>
-    found.indexes.find(index => index.id === indexId && index.status === 'CREATING');
+  const indexOf = (current: Table): Index | undefined =>
+    current.indexes.find(index => index.id === indexId && index.status === 'CREATING');
   context.background(`fill index ${indexId} of ${table.name}`, signal =>
     walkItems(context, table.id, signal, {
       current() {
-        const found = context.catalog.findById(table.id);
-        return found && indexOf(found) ? found : undefined;
+        const current = context.catalog.findById(table.id);
+        return current && indexOf(current) ? current : undefined;
       },
-      add(tx, found, key, sized) {
-        const index = indexOf(found)!;
+      add(tx, current, key, sized) {
+        const index = indexOf(current)!;
         const entry = indexKey(index, sized.item, key);
         if (!entry || tx.has(entry)) return;
         tx.put(entry, key);
-        tx.addSize(index.id, 1, projectedSize(found, index, sized));
+        tx.addSize(index.id, 1, projectedSize(current, index, sized));
       },
-      finish(tx, found) {
-        const indexes = found.indexes.map(index =>
+      finish(tx, current) {
+        const indexes = current.indexes.map(index =>
           index.id === indexId ? { ...index, status: 'ACTIVE' as const } : index,
         );
-        context.catalog.save(tx, { ...found, indexes });
+        context.catalog.save(tx, { ...current, indexes });
       },
     }),
   );
 }
 
 export function startVectorFill(context: Context, table: Table, indexId: number): void {
-  const indexOf = (found: Table): VectorIndex | undefined =>
-    vectorsOf(found).find(index => index.id === indexId && index.status === 'CREATING');
+  const indexOf = (current: Table): VectorIndex | undefined =>
+    vectorsOf(current).find(index => index.id === indexId && index.status === 'CREATING');
   context.background(`fill vector index ${indexId} of ${table.name}`, signal =>
     walkItems(context, table.id, signal, {
       current() {
-        const found = context.catalog.findById(table.id);
-        return found && indexOf(found) ? found : undefined;
+        const current = context.catalog.findById(table.id);
+        return current && indexOf(current) ? current : undefined;
       },
-      add(tx, found, key, sized) {
-        if (!tx.has(entryKey(indexId, key))) addVector(tx, found, indexOf(found)!, key, sized);
+      add(tx, current, key, sized) {
+        if (!tx.has(entryKey(indexId, key))) addVector(tx, current, indexOf(current)!, key, sized);
       },
-      finish(tx, found) {
-        const vectors = vectorsOf(found).map(index =>
+      finish(tx, current) {
+        const vectors = vectorsOf(current).map(index =>
           index.id === indexId ? { ...index, status: 'ACTIVE' as const } : index,
         );
-        context.catalog.save(tx, { ...found, vectors });
+        context.catalog.save(tx, { ...current, vectors });
       },
     }),
   );
@@ -82,15 +82,15 @@ export function startExpiryFill(context: Context, table: Table): void {
   context.background(`fill the TTL index of table ${table.id}`, signal =>
     walkItems(context, table.id, signal, {
       current() {
-        const found = context.catalog.findById(table.id);
-        return found?.ttl?.status === 'ENABLING' ? found : undefined;
+        const current = context.catalog.findById(table.id);
+        return current?.ttl?.status === 'ENABLING' ? current : undefined;
       },
-      add(tx, found, key, { item }) {
-        const expiry = expiryOf(item[found.ttl!.attribute]);
-        if (expiry !== undefined) tx.put(ttlKey(found.id, expiry, key), noBytes);
+      add(tx, current, key, { item }) {
+        const expiry = expiryOf(item[current.ttl!.attribute]);
+        if (expiry !== undefined) tx.put(ttlKey(current.id, expiry, key), noBytes);
       },
-      finish(tx, found) {
-        context.catalog.save(tx, { ...found, ttl: { ...found.ttl!, status: 'ENABLED' } });
+      finish(tx, current) {
+        context.catalog.save(tx, { ...current, ttl: { ...current.ttl!, status: 'ENABLED' } });
       },
     }),
   );
@@ -113,8 +113,8 @@ async function walkItems(context: Context, tableId: number, signal: AbortSignal,
 }
 
 // Read before anything is written: a cursor does not survive writes of its own transaction.
-function readSome(context: Context, start: Buffer, end: Buffer): Entry<Sized>[] {
-  const entries: Entry<Sized>[] = [];
+function readSome(context: Context, start: Buffer, end: Buffer): Entry<SizedItem>[] {
+  const entries: Entry<SizedItem>[] = [];
   let bytes = 0;
   for (const entry of context.store.range({ start, end }, decodeSized)) {
     entries.push(entry);

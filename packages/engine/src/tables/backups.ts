@@ -39,8 +39,8 @@ export const keyInArn = (arn: string): string | undefined => arnShape.exec(arn)?
 
 export function findBackup({ store }: Pick<Context, 'store'>, arn: string): Backup | undefined {
   const [, tableName, key] = arnShape.exec(arn) ?? [];
-  const found = key === undefined ? undefined : (store.get(recordKey({ key }), decodeJson) as Backup);
-  return found?.table.name === tableName ? found : undefined;
+  const backup = key === undefined ? undefined : (store.get(recordKey({ key }), decodeJson) as Backup);
+  return backup?.table.name === tableName ? backup : undefined;
 }
 
 export function getBackup(context: Pick<Context, 'store'>, arn: string): Backup {

@@ -38,7 +38,7 @@ export function itemSource(
   };
 }
 
-// Of a table as it is now. Pages that are freed meanwhile are not used again, so it should not be kept for long.
+// Reads a table as it is now. Pages that are freed meanwhile are not used again, so it should not be kept for long.
 export function currentItems(store: Store, tableId: number): ItemSource {
   const { range, release } = store.openSnapshot();
   return itemSource({ range }, tableId, release);

@@ -90,8 +90,8 @@ export function startGarbageRemoval(context: Context): void {
 
 export function startIndexRemoval(context: Context, table: Table, indexId: number): void {
   const current = () => {
-    const found = context.catalog.findById(table.id);
-    return found?.indexes.some(index => index.id === indexId) ? found : undefined;
+    const current = context.catalog.findById(table.id);
+    return current?.indexes.some(index => index.id === indexId) ? current : undefined;
   };
   context.background(`remove index ${indexId} of ${table.name}`, signal =>
     removeAll(
@@ -100,9 +100,9 @@ export function startIndexRemoval(context: Context, table: Table, indexId: numbe
       signal,
       () => current() !== undefined,
       tx => {
-        const found = current()!;
+        const table = current()!;
         tx.remove(sizeKey(indexId));
-        context.catalog.save(tx, { ...found, indexes: found.indexes.filter(index => index.id !== indexId) });
+        context.catalog.save(tx, { ...table, indexes: table.indexes.filter(index => index.id !== indexId) });
       },
     ),
   );
@@ -110,8 +110,8 @@ export function startIndexRemoval(context: Context, table: Table, indexId: numbe
 
 export function startVectorRemoval(context: Context, table: Table, indexId: number): void {
   const current = () => {
-    const found = context.catalog.findById(table.id);
-    return found && vectorsOf(found).some(index => index.id === indexId) ? found : undefined;
+    const current = context.catalog.findById(table.id);
+    return current && vectorsOf(current).some(index => index.id === indexId) ? current : undefined;
   };
   const finish = (tx: Tx): void => {
     const { vectors: _, ...found } = current()!;
@@ -137,8 +137,8 @@ export function startVectorRemoval(context: Context, table: Table, indexId: numb
 
 export function startExpiryRemoval(context: Context, table: Table): void {
   const current = () => {
-    const found = context.catalog.findById(table.id);
-    return found?.ttl?.status === 'DISABLING' ? found : undefined;
+    const current = context.catalog.findById(table.id);
+    return current?.ttl?.status === 'DISABLING' ? current : undefined;
   };
   context.background(`remove the TTL index of table ${table.id}`, signal =>
     removeAll(

@@ -80,11 +80,11 @@ type IndexOverride = NonNullable<
 
 // Indexes can be left out, and none can be added.
 function keptIndexes({ indexes }: Table, kind: Index['kind'], wanted: IndexOverride[] | undefined): Index[] {
-  const known = indexes.filter(index => index.kind === kind && index.status !== 'DELETING');
-  if (!wanted) return known;
+  const candidates = indexes.filter(index => index.kind === kind && index.status !== 'DELETING');
+  if (!wanted) return candidates;
   return wanted.map(override => {
-    const found = known.find(({ name }) => name === override.IndexName);
-    if (!found || describeKeys(found.keys) !== JSON.stringify(override.KeySchema)) {
+    const index = candidates.find(({ name }) => name === override.IndexName);
+    if (!index || describeKeys(index.keys) !== JSON.stringify(override.KeySchema)) {
       throw validationError(
         'One or more parameter values were invalid: Indexes provided in the override do not match the indexes of ' +
           `the source: ${override.IndexName}`,
@@ -95,7 +95,7 @@ function keptIndexes({ indexes }: Table, kind: Index['kind'], wanted: IndexOverr
       OnDemandThroughput?: { MaxReadRequestUnits?: number; MaxWriteRequestUnits?: number };
     };
     return {
-      ...found,
+      ...index,
       ...(throughput && {
         throughput: { read: throughput.ReadCapacityUnits, write: throughput.WriteCapacityUnits },
       }),
@@ -111,10 +111,10 @@ const withVectors = (kept: VectorIndex[], newId: () => number) =>
   };
 
 function keptVectors(source: Table, wanted: RestoreOverrides['VectorIndexOverride']): VectorIndex[] {
-  const known = vectorsOf(source).filter(index => index.status !== 'DELETING');
-  if (!wanted) return known;
+  const candidates = vectorsOf(source).filter(index => index.status !== 'DELETING');
+  if (!wanted) return candidates;
   return wanted.map(({ IndexName: name, Dimensions, DistanceFunction, VectorAttribute }) => {
-    const found = known.find(index => index.name === name);
+    const found = candidates.find(index => index.name === name);
     const isSame =
       found?.dimensions === Dimensions &&
       found.distance === DistanceFunction &&
@@ -175,8 +175,8 @@ export async function startRestore(
 
 export function continueRestore(context: Context, table: Table, items?: ItemSource): void {
   const current = (): Table | undefined => {
-    const found = context.catalog.findById(table.id);
-    return found?.isCreating ? found : undefined;
+    const current = context.catalog.findById(table.id);
+    return current?.isCreating ? current : undefined;
   };
   context.background(`restore table ${table.id}`, async signal => {
     let source: ItemSource | undefined = items;

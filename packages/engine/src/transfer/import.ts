@@ -120,7 +120,7 @@ async function run(context: Context, { input, tableId }: Import, counts: Counts,
   await writing;
 }
 
-// What an export has beside its data.
+// An export has other files beside its data.
 const isData = (key: string): boolean =>
   !/(^|\/)(_started|manifest-(files|summary)\.(json|checksum))$/.test(key);
 

@@ -5,8 +5,7 @@ import { metaKey, prefixRange } from '../storage/keys.ts';
 import { decodeJson, encodeJson } from '../storage/store.ts';
 import { tableArn } from '../tables/arns.ts';
 
-// What is known of exports and imports, each in a record of the store. The key is the last part of the ARN, and sorts by
-// time.
+// Each export and import has a record in the store. The key is the last part of the ARN, and sorts by time.
 
 export type TransferRecord = {
   key: string;
@@ -35,8 +34,8 @@ export function transferRecords<R extends TransferRecord>(kind: 'export' | 'impo
     find({ store }: Context, arn: string): R | undefined {
       const [, tableName, key] = arnShape.exec(arn) ?? [];
       if (key === undefined) return undefined;
-      const found = store.get(metaKey(prefix + key), decodeJson) as R | undefined;
-      return found?.tableName === tableName ? found : undefined;
+      const record = store.get(metaKey(prefix + key), decodeJson) as R | undefined;
+      return record?.tableName === tableName ? record : undefined;
     },
     get: ({ store }: Context, key: string): R | undefined =>
       store.get(metaKey(prefix + key), decodeJson) as R | undefined,
@@ -48,14 +47,14 @@ export function transferRecords<R extends TransferRecord>(kind: 'export' | 'impo
     ) {
       const start = token === undefined ? '' : Buffer.from(token, 'base64').toString('latin1').trimEnd();
       const oldest = context.now() - listedMs;
-      const found = all(context).filter(
+      const records = all(context).filter(
         record =>
           record.key > start &&
           (tableName === undefined || record.tableName === tableName) &&
           (!record.isDone || record.startedAt >= oldest),
       );
-      const page = found.slice(0, limit);
-      return { page, ...(page.length < found.length && { next: tokenOf(page.at(-1)!.key) }) };
+      const page = records.slice(0, limit);
+      return { page, ...(page.length < records.length && { next: tokenOf(page.at(-1)!.key) }) };
     },
   };
 }

@@ -13,7 +13,7 @@ type Expression =
 type Parameters = { [name: string]: unknown };
 type References = { ExpressionAttributeNames?: { [name: string]: string }; ExpressionAttributeValues?: Item };
 
-// Which parameters a request may combine. Expressions and the older parameters are two languages, and the
+// Checks which parameters a request may combine. Expressions and the older parameters are two languages, and the
 // attribute names and values belong to expressions only.
 export function checkExpressionMix(
   input: object,

@@ -2,7 +2,7 @@ import { DynamoError, validationError } from '../errors.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { validateAttributes } from './attribute-values.ts';
 
-// What Query and Scan have in common.
+// Query and Scan share these checks.
 type ReadInput = {
   Select?: string | undefined;
   IndexName?: string | undefined;
@@ -33,7 +33,7 @@ export function checkSelect(input: ReadInput, missingProjection: (message: strin
   }
 }
 
-// Of the errors about values, those about numbers and duplicates have no prefix.
+// Errors about numbers and duplicates have no prefix, unlike other errors about values.
 const bare = /contains duplicates|number set|numeric value|significant digits|number with magnitude/;
 
 export function validateStartKey(key: Item | undefined): void {

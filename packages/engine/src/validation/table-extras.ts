@@ -13,7 +13,7 @@ import {
 } from './shape.ts';
 import { checkTableNameLength, indexName, knownTableName, resolveTableArn } from './table-name.ts';
 
-// What can be set beside a table: recovery, policies, insights, destinations.
+// Checks settings beside a table: recovery, policies, insights, destinations.
 
 const checkTableInput = (shape: StructureShape, input: unknown): void => {
   resolveTableArn(input);

@@ -1,7 +1,7 @@
 import { boolean, list, long, oneOf, refused, required, string, structure, type TypeOf } from './shape.ts';
 import { indexName } from './table-name.ts';
 
-// What CreateTable and UpdateTable both take.
+// CreateTable and UpdateTable both take these members.
 const provisionedThroughput = structure('ProvisionedThroughput', {
   WriteCapacityUnits: required(long(1)),
   ReadCapacityUnits: required(long(1)),

@@ -4,7 +4,7 @@ import { checkConstraints, constraintError, violation } from './constraints.ts';
 import { list, string, structure, type TypeOf } from './shape.ts';
 
 // TagResource, UntagResource and ListTagsOfResource.
-// What a key and a value may be is checked below: those errors are not of the kind that is listed for a whole request.
+// Keys and values are checked below: their errors are not of the kind that is listed for a whole request.
 export const tag = structure('Tag', { Key: string(), Value: string() });
 export type Tag = { Key: string; Value: string };
 const tagKeyLength = 128;

@@ -13,8 +13,8 @@ const uncastable =
 export type Site = 'field' | 'element';
 export type Expected = Shape | { kind: 'binary' };
 
-export function typeMismatch(shape: Expected, found: unknown, site: Site): DynamoError {
-  return serializationError(Array.isArray(found) ? listFound(shape) : otherFound(shape, found, site));
+export function typeMismatch(shape: Expected, value: unknown, site: Site): DynamoError {
+  return serializationError(Array.isArray(value) ? listFound(shape) : otherFound(shape, value, site));
 }
 
 function listFound(shape: Expected): string {
@@ -24,8 +24,8 @@ function listFound(shape: Expected): string {
   return `Unrecognized collection type class ${javaClass(shape)}`;
 }
 
-function otherFound(shape: Expected, found: unknown, site: Site): string {
-  const isMap = typeof found === 'object' && found !== null;
+function otherFound(shape: Expected, value: unknown, site: Site): string {
+  const isMap = typeof value === 'object' && value !== null;
   switch (shape.kind) {
     case 'structure':
     case 'value':
@@ -40,10 +40,10 @@ function otherFound(shape: Expected, found: unknown, site: Site): string {
       return isMap ? misplacedMap : 'only base-64-encoded strings are convertible to bytes';
     case 'boolean':
       if (isMap) return misplacedMap;
-      if (typeof found === 'string') return 'Unexpected token received from parser';
-      return `${tokenName(found)} cannot be converted to Boolean`;
+      if (typeof value === 'string') return 'Unexpected token received from parser';
+      return `${tokenName(value)} cannot be converted to Boolean`;
     default:
-      return isMap ? misplacedMap : `${tokenName(found)} cannot be converted to ${scalarNames[shape.kind]}`;
+      return isMap ? misplacedMap : `${tokenName(value)} cannot be converted to ${scalarNames[shape.kind]}`;
   }
 }
 
@@ -56,11 +56,11 @@ const scalarNames = {
   refused: 'String',
 };
 
-function tokenName(found: unknown): string {
-  if (typeof found === 'boolean') return found ? 'TRUE_VALUE' : 'FALSE_VALUE';
-  if (typeof found === 'string') return 'STRING_VALUE';
-  if (found == null) return 'NULL_VALUE';
-  return Number.isInteger(found) || typeof found === 'bigint' ? 'NUMBER_VALUE' : 'DECIMAL_VALUE';
+function tokenName(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'TRUE_VALUE' : 'FALSE_VALUE';
+  if (typeof value === 'string') return 'STRING_VALUE';
+  if (value == null) return 'NULL_VALUE';
+  return Number.isInteger(value) || typeof value === 'bigint' ? 'NUMBER_VALUE' : 'DECIMAL_VALUE';
 }
 
 function javaClass(shape: Expected): string {

@@ -192,8 +192,8 @@ function checkThroughputChanges(
 function checkDefinitions(table: Table, definitions: AttributeDefinitionsInput): void {
   checkDefinedOnce(definitions);
   const keys = [table, ...table.indexes].flatMap(({ keys }) => attributesOfKey(keys));
-  const known = [...keys, ...vectorsOf(table).flatMap(searchAttributes)];
-  const types = new Map(known.map(({ name, type }) => [name, type] as const));
+  const declared = [...keys, ...vectorsOf(table).flatMap(searchAttributes)];
+  const types = new Map(declared.map(({ name, type }) => [name, type] as const));
   for (const { AttributeName: name, AttributeType: type } of definitions) {
     const defined = types.get(name) ?? type;
     if (defined === type) continue;

@@ -93,8 +93,8 @@ function checkCount(
   );
 }
 
-function checkSameDimensions(attribute: string, known: number | undefined, dimensions: number): void {
-  if (known === undefined || known === dimensions) return;
+function checkSameDimensions(attribute: string, earlier: number | undefined, dimensions: number): void {
+  if (earlier === undefined || earlier === dimensions) return;
   throw invalid(
     `Conflicting attribute definition for '${attribute}'. All VectorIndexes on the same vector attribute must use ` +
       'the same dimensions.',

@@ -4,12 +4,12 @@ import type { CreateTableInput } from './create-table.ts';
 import type { WarmThroughputInput } from './table-members.ts';
 import type { UpdateTableInput } from './update-table.ts';
 
-// What a table, or an index, can take at once. The engine has no such limit: it is stored for tools that set it and read
-// it. It can be raised and never lowered.
+// Warm throughput is what a table, or an index, can take at once. The engine has no such limit: it is stored for tools
+// that set it and read it. It can be raised and never lowered.
 
 type Warm = { read: number; write: number };
 
-/** What every table on demand begins with. */
+/** Every table on demand begins with these. */
 const onDemandWarm: Warm = { read: 12_000, write: 4_000 };
 
 const initialThroughput =
@@ -22,10 +22,10 @@ export function checkNewWarmThroughput(input: CreateTableInput): void {
     checkNew(index, `index ${index.IndexName}`, isOnDemand);
 }
 
-type Described = Pick<CreateTableInput, 'WarmThroughput' | 'ProvisionedThroughput'>;
+type ThroughputInput = Pick<CreateTableInput, 'WarmThroughput' | 'ProvisionedThroughput'>;
 
 function checkNew(
-  { WarmThroughput: wanted, ProvisionedThroughput: provisioned }: Described,
+  { WarmThroughput: wanted, ProvisionedThroughput: provisioned }: ThroughputInput,
   owner: string,
   isOnDemand: boolean,
 ): void {
@@ -77,10 +77,13 @@ function lowerUnit(
   return write != null && write < least.write ? 'WriteUnitsPerSecond' : undefined;
 }
 
-type Owner = { warm?: { read?: number; write?: number }; throughput?: { read: number; write: number } };
+type StoredThroughput = {
+  warm?: { read?: number; write?: number };
+  throughput?: { read: number; write: number };
+};
 
-/** What was set, and what the table or index has without it. */
-export function warmOf({ billing }: Pick<Table, 'billing'>, { warm, throughput }: Owner): Warm {
+/** Returns the values that were set, or those that the table or index has by default. */
+export function warmOf({ billing }: Pick<Table, 'billing'>, { warm, throughput }: StoredThroughput): Warm {
   const usual = billing === 'PAY_PER_REQUEST' ? onDemandWarm : (throughput ?? { read: 0, write: 0 });
   return { read: Math.max(warm?.read ?? 0, usual.read), write: Math.max(warm?.write ?? 0, usual.write) };
 }

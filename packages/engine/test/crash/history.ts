@@ -2,7 +2,7 @@ import type { Engine, Item, NativeItem } from '../../src/index.ts';
 import { unmarshalItem } from '../../src/values/marshal.ts';
 import { type Key, tableName } from './workload.ts';
 
-// What the table says of itself: its items, and the changes that led to them.
+// Reads what the table says of itself: its items, and the changes that led to them.
 
 export type Change = {
   sequence: bigint;

@@ -1,7 +1,7 @@
 import type { Operation } from './workload.ts';
 
-// What the child tells its parent, a line each: what it is about to do, and that it was told it is done. A line
-// that was not finished was not written.
+// The child tells its parent, a line each, what it is about to do, and that it was told it is done. A line that was not
+// finished was not written.
 
 export type Theme = 'writes' | 'expiring' | 'index' | 'expiry' | 'tables' | 'sweep';
 export const themes: Theme[] = ['writes', 'index', 'expiry', 'tables', 'sweep'];

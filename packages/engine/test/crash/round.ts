@@ -17,7 +17,7 @@ export type RoundOptions = {
   theme: Theme;
   killAfter: number; // messages of all processes
   processes: number;
-  // Of all rounds on this folder; this round adds to it.
+  // Operations of all rounds on this folder; this round adds to it.
   operations: Entry<Operation>[];
 };
 
@@ -53,7 +53,7 @@ async function runWriters({ folder, seed, round, theme, killAfter, processes }: 
     isSilent = true;
     killAll();
   }, silenceMs);
-  // Of several processes, one dies now and then while the others go on.
+  // One of several processes dies now and then while the others go on.
   const moments =
     processes === 1 ? [] : Array.from({ length: random.below(2 * processes) }, () => random.below(killAfter));
   moments.sort((a, b) => a - b);

@@ -104,7 +104,7 @@ function createModel() {
   return { items, trace, apply, isVoid };
 }
 
-// Which of the concurrent additions came last is for the store to say.
+// The store decides which of the concurrent additions came last.
 function withoutTraces(items: Map<string, NativeItem>): Map<string, NativeItem> {
   const plain = new Map(items);
   for (const [name, { op: _, ...item }] of items) if ('units' in item) plain.set(name, item);

@@ -1,8 +1,8 @@
 import type { Client, NativeItem } from '../../src/index.ts';
 import type { Random } from './random.ts';
 
-// What the writers do. An operation is data: the child process carries it out, the parent knows from it what
-// must be found in the store. A writer's items are its own; the counters belong to everyone.
+// An operation of a writer is data: the child process carries it out, the parent knows from it what must be found in
+// the store. A writer's items are its own; the counters belong to everyone.
 
 export const tableName = 'stock';
 export const writerCount = 32;

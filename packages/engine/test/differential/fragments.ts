@@ -49,7 +49,7 @@ export const value: fc.Arbitrary<Json> = fc.oneof(
   map,
 );
 
-// What each attribute usually holds, out of a few values: expressions then often find what they look for.
+// Each attribute usually holds one of a few values: expressions then often find what they look for.
 const text = fc.oneof({ arbitrary: fc.constantFrom('a', 'ab', 'b'), weight: 3 }, strings);
 const count = fc.oneof({ arbitrary: fc.constantFrom('1', '2', '10'), weight: 3 }, numbers);
 export const attributes: Record<string, fc.Arbitrary<Json>> = {
@@ -172,7 +172,7 @@ export const projection: Fragment = fc
   .uniqueArray(fc.oneof(path, fc.constantFrom('pk')), { minLength: 1, maxLength: 3 })
   .map(paths => paths.join(', '));
 
-// What nobody should send.
+// Nobody should send these.
 export const nonsense: Fragment = fc.constantFrom(
   '',
   ' ',

@@ -2,7 +2,7 @@ import { type Call, canonical, type Result } from './comparison.ts';
 import type { Json } from './fragments.ts';
 import type { Request } from './request-values.ts';
 
-// Where dynoxide 1.2.1 is known not to do what DynamoDB does, and why we say so. A difference that no entry
+// Lists where dynoxide 1.2.1 is known not to do what DynamoDB does, and why we say so. A difference that no entry
 // explains fails the test. `spoils` marks those after which the two no longer hold the same items.
 
 type Difference = { request: Request; ours: Result; theirs: Result };
@@ -18,7 +18,7 @@ const reasonsOf = (result: Result): Json[] => failed(result)?.reasons ?? [];
 const without = (json: Json, ...names: string[]): string =>
   canonical(Object.fromEntries(Object.entries(json).filter(([name]) => !names.includes(name))));
 
-// What DynamoDB refuses before it looks at any item, in its own words.
+// DynamoDB refuses these before it looks at any item, in its own words.
 const refusals: [fault: string, message: RegExp][] = [
   [
     'does not check the types of operands before it evaluates them',

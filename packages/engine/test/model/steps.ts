@@ -135,7 +135,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     }),
     weight: 2,
   },
-  // What is written again as it is leaves no trace.
+  // Writing an item again as it is leaves no trace.
   { arbitrary: fc.record({ kind: fc.constant('rewrite' as const), nth: fc.nat(20) }), weight: 1 },
   { arbitrary: fc.constant({ kind: 'sweep' as const }), weight: 2 },
 );

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { observeFlushes } from '../../src/storage/disk.ts';
 import type { Random } from '../crash/random.ts';
 
-// What a disk may hold after a power failure. Content that was there when a completed flush began is on the disk. Each
-// block that was written since may be there in any of its versions, or in part; each new, renamed or removed name may be
-// there or not, unless its folder was flushed. Files are known by their inode, because they are renamed, and by the time
-// they were made, because the inode of a removed file is used again.
+// Simulates what a disk may hold after a power failure. Content that was there when a completed flush began is on the
+// disk. Each block that was written since may be there in any of its versions, or in part; each new, renamed or removed
+// name may be there or not, unless its folder was flushed. Files are known by their inode, because they are renamed,
+// and by the time they were made, because the inode of a removed file is used again.
 
 type Names = Map<string, string>; // within a folder, to the identity of a file
 type Content = { flushed: Buffer; since: Buffer[] };

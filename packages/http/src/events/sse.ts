@@ -20,8 +20,8 @@ export type EventSink = {
 export type Subscribe = (afterId: string | undefined, sink: EventSink) => Promise<void>;
 
 export type SseOptions = {
-  // What the handler has checked besides the tenant of its route. A caller that either refuses later is disconnected at
-  // the next check.
+  // Repeats what the handler has checked besides the tenant of its route. A caller that either refuses later is
+  // disconnected at the next check.
   enter?(): unknown;
   subscribe: Subscribe;
   lastEventId?: string; // if it does not come from the Last-Event-ID header

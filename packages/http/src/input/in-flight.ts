@@ -1,8 +1,8 @@
 import { refuse } from '../errors.ts';
 import * as limits from '../limits.ts';
 
-// What requests hold while they are served, by address: their number, and the memory of their bodies. Rate limits do
-// not cover this, because a request that never ends is one request.
+// Counts by address how many requests are being served, and the memory of their bodies. Rate limits do not cover this,
+// because a request that never ends is one request.
 export type InFlight = {
   // Counts a request, or refuses it.
   enter(address: string): Flight;
@@ -21,8 +21,8 @@ export type Flight = {
 
 export type InFlightLimits = { requestsPerAddress?: number; bodyBytes?: number };
 
-type Held = { bytes: number; cut: (error: Error) => void };
-type Holder = { requests: number; bytes: number; bodies: Set<Held> }; // bodies that are still being sent
+type OpenBody = { bytes: number; cut: (error: Error) => void };
+type Holder = { requests: number; bytes: number; bodies: Set<OpenBody> }; // bodies that are still being sent
 
 const closing = { Connection: 'close' };
 const crowded = () =>
@@ -43,7 +43,7 @@ export function createInFlight({
     // Entries stay for a while: a map that gains and loses one for each request is rebuilt all the time.
     if (holders.size >= limits.idleAddresses)
       for (const [key, { requests: open }] of holders) if (open === 0) holders.delete(key);
-    const holder = { requests: 0, bytes: 0, bodies: new Set<Held>() };
+    const holder = { requests: 0, bytes: 0, bodies: new Set<OpenBody>() };
     holders.set(address, holder);
     return holder;
   };
@@ -52,9 +52,10 @@ export function createInFlight({
   const makeRoom = (holder: Holder, bytes: number): void => {
     while (used + bytes > bodyBytes) {
       let largest = holder;
-      for (const one of holders.values()) if (one.bytes > largest.bytes && one.bodies.size > 0) largest = one;
+      for (const holder of holders.values())
+        if (holder.bytes > largest.bytes && holder.bodies.size > 0) largest = holder;
       if (largest.bytes <= holder.bytes + bytes) throw crowded();
-      let victim: Held | undefined;
+      let victim: OpenBody | undefined;
       for (const body of largest.bodies) if (body.bytes > (victim?.bytes ?? 0)) victim = body;
       if (!victim) throw crowded();
       give(largest, victim);
@@ -62,7 +63,7 @@ export function createInFlight({
     }
   };
 
-  const give = (holder: Holder, held: Held): void => {
+  const give = (holder: Holder, held: OpenBody): void => {
     used -= held.bytes;
     holder.bytes -= held.bytes;
     held.bytes = 0;
@@ -80,7 +81,7 @@ export function createInFlight({
         });
       holder.requests += 1;
       requests += 1;
-      let held: Held | undefined;
+      let held: OpenBody | undefined;
       let isGone = false;
       return {
         reading(onCut) {

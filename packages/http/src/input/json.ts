@@ -5,7 +5,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 const invalid = (detail: string, cause?: unknown) => refuse('http.json_invalid', detail, undefined, cause);
 
-// What a text holds, and how many values that are at most.
+// `size` is the number of values in the text.
 export type Json = { value: unknown; size: number };
 
 /** Parses JSON from a stranger. Throws an AppError if it is none, is nested too deep, or has too many fields. */

@@ -58,7 +58,8 @@ type Guard =
 const reaches = ['outside', 'model', 'mail', 'nothing'] as const;
 export type Reach = (typeof reaches)[number];
 
-// What a request adds to what its account stores, which `admit` checks against the plan before the handler runs.
+// A route says how much it adds to what its account stores, which `admit` checks against the plan before the handler
+// runs.
 //   body     as much as it sends
 //   edit     no more than before: allowed when the storage is full, as long as not too much is written in a day
 //   line     a record of itself only, such as a line in the audit trail: some a day are allowed in a full account

@@ -88,9 +88,9 @@ export function createApi(settings: ApiSettings): Api {
   // Built route by route: the whole takes a second, and any caller may request it while others are served.
   const documentInParts = async (): Promise<ApiDocument> => {
     const parts: ApiDocument[] = [];
-    for (const one of endpoints) {
+    for (const endpoint of endpoints) {
       const part = new OpenAPIHono<ApiEnv>();
-      registerEndpoints(part.openAPIRegistry, [one], statuses);
+      registerEndpoints(part.openAPIRegistry, [endpoint], statuses);
       parts.push(describeIn(part));
       await yieldToEventLoop();
     }
@@ -128,18 +128,20 @@ export function createApi(settings: ApiSettings): Api {
   };
 
   const endpoints: AnyEndpoint[] = [
-    ...settings.endpoints.flatMap(one => withProblems([one], settings.guards.problemsOf(one.route))),
+    ...settings.endpoints.flatMap(endpoint =>
+      withProblems([endpoint], settings.guards.problemsOf(endpoint.route)),
+    ),
     ...systemEndpoints({ ...settings, document: documentInParts }),
   ];
-  const routes = endpoints.map(one => one.route);
+  const routes = endpoints.map(endpoint => endpoint.route);
   registerEndpoints(app.openAPIRegistry, endpoints, statuses);
 
   if (settings.corsOrigins?.length) app.use('*', allowOrigins(settings.corsOrigins));
-  for (const one of endpoints)
+  for (const endpoint of endpoints)
     app.on(
-      methodsOf(one.route),
-      [one.route.path.replaceAll(/\{(\w+)\}/g, ':$1')],
-      serveEndpoint(one, serving),
+      methodsOf(endpoint.route),
+      [endpoint.route.path.replaceAll(/\{(\w+)\}/g, ':$1')],
+      serveEndpoint(endpoint, serving),
     );
   app.notFound(c => answerMissing(c, routes, serving));
   app.onError((error, c) => {

@@ -222,7 +222,7 @@ function codeOf({ code = '', rawPacket }: ClientError): HttpErrorCode {
 
 const startsRequest = /^[A-Z]{3,8} \//;
 
-// What Node refuses before it becomes a request has no response object, so the response is written to the socket.
+// A request that Node refuses before it becomes one has no response object, so the response is written to the socket.
 function refuseConnection(code: HttpErrorCode, socket: Duplex, requestId: string): void {
   const problem = describe(code, requestId);
   const body = JSON.stringify(problem);

@@ -42,5 +42,5 @@ function put(
   merged.push(name, value);
 }
 
-const isSameName = (one: string, other: string): boolean =>
-  one.length === other.length && one.toLowerCase() === other.toLowerCase();
+const isSameName = (name: string, other: string): boolean =>
+  name.length === other.length && name.toLowerCase() === other.toLowerCase();

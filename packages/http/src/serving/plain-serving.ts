@@ -26,28 +26,28 @@ const pathShape = /^(\/(?:[a-z]+\/)+)\{(\w+)\}$/;
 export type ServePlain = (incoming: IncomingMessage, outgoing: OutgoingAnswer) => boolean;
 
 export function createPlainServing(endpoints: readonly AnyEndpoint[], serving: Serving): ServePlain {
-  const plain = endpoints.flatMap(one => describePlain(one) ?? []);
+  const plain = endpoints.flatMap(endpoint => describePlain(endpoint) ?? []);
   return (incoming, outgoing) => {
     const { url = '', method = '' } = incoming;
-    for (const one of plain) {
-      if (!url.startsWith(one.prefix) || !one.methods.has(method)) continue;
+    for (const endpoint of plain) {
+      if (!url.startsWith(endpoint.prefix) || !endpoint.methods.has(method)) continue;
       const at = url.indexOf('?');
-      const param = url.slice(one.prefix.length, at < 0 ? url.length : at);
-      if (!paramShape.test(param) || !isUsual(incoming, one) || isTracing()) return false;
-      void serve(one, param, incoming, outgoing, serving);
+      const param = url.slice(endpoint.prefix.length, at < 0 ? url.length : at);
+      if (!paramShape.test(param) || !isUsual(incoming, endpoint) || isTracing()) return false;
+      void serve(endpoint, param, incoming, outgoing, serving);
       return true;
     }
     return false;
   };
 }
 
-function describePlain(one: AnyEndpoint): PlainEndpoint | undefined {
-  const handle = plainHandlerOf(one);
-  const { route } = one;
+function describePlain(endpoint: AnyEndpoint): PlainEndpoint | undefined {
+  const handle = plainHandlerOf(endpoint);
+  const { route } = endpoint;
   const path = pathShape.exec(route.path);
   if (!handle || !path) return undefined;
   const [, prefix = '', param = ''] = path;
-  // What passes here unchecked has to pass the schema.
+  // A parameter that passes here unchecked has to pass the schema.
   if (!route.request?.params?.safeParse({ [param]: 'a'.repeat(40) }).success)
     throw new TypeError(`${routeId(route)}: the parameter has to accept any short id`);
   return { prefix, param, methods: new Set(methodsOf(route)), route, handle };

@@ -19,8 +19,8 @@ export function hoistNamedSchemas(document: ApiDocument): ApiDocument {
   const refer = (name: string, { description, default: absent, type, ...rest }: Json): Json => {
     const isNullable = Array.isArray(type) && type.includes('null');
     const schema = { type: isNullable ? 'object' : type, ...rest };
-    const known = named.get(name);
-    if (known && JSON.stringify(known) !== JSON.stringify(schema))
+    const existing = named.get(name);
+    if (existing && JSON.stringify(existing) !== JSON.stringify(schema))
       throw new TypeError(`Two schemas are named ${name}`);
     named.set(name, schema);
     const ref = { $ref: `#/components/schemas/${name}` };
@@ -47,7 +47,7 @@ export function hoistNamedSchemas(document: ApiDocument): ApiDocument {
 
 type Parts = { schemas: Json };
 
-// What says the same as a named schema refers to it, too. A named schema may contain others, which change it.
+// A schema equal to a named one refers to it, too. A named schema may contain others, which change it.
 function referToEquals(parts: Parts, names: ReadonlySet<string>): Parts {
   let current = parts;
   for (let before = ''; before !== JSON.stringify(current); ) {

@@ -7,6 +7,7 @@ import type { EventLoopDelay } from '@stak/kit';
 import type { ServerContext } from '../context.ts';
 import * as limits from '../limits.ts';
 import { bearerToken, unauthenticated } from '../principal.ts';
+import { readsOnly } from '../routes/reads-only.ts';
 import { type AnyEndpoint, endpoint, json, route } from '../routes/route.ts';
 import { hashParts } from '../stores/idempotency.ts';
 import type { ApiDocument } from './openapi.ts';
@@ -40,11 +41,8 @@ const tags = ['system'];
 const text = (description: string) => ({ description, content: { 'text/plain': { schema: z.string() } } });
 
 const health = route({
-  method: 'get',
+  ...readsOnly,
   path: '/healthz',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   tenant: 'none',
   mcp: false,
   auth: 'public',
@@ -77,11 +75,8 @@ const readiness = z.strictObject({
 nameSchemas({ Readiness: readiness });
 
 const ready = route({
-  method: 'get',
+  ...readsOnly,
   path: '/readyz',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   tenant: 'none',
   mcp: false,
   auth: 'public',
@@ -93,11 +88,8 @@ const ready = route({
 });
 
 const openapi = route({
-  method: 'get',
+  ...readsOnly,
   path: '/openapi.json',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   tenant: 'none',
   mcp: false,
   auth: 'public',
@@ -108,11 +100,8 @@ const openapi = route({
 });
 
 const metricsRoute = route({
-  method: 'get',
+  ...readsOnly,
   path: '/metrics',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   tenant: 'none',
   mcp: false,
   auth: 'public',

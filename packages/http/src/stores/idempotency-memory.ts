@@ -29,18 +29,18 @@ export function createMemoryIdempotency({
   return {
     size: () => records.size,
     async begin(claim): Promise<Begun> {
-      const found = records.get(claim.key);
-      if (found && found.untilMs > clock.now()) {
-        if (found.fingerprint !== claim.fingerprint) return { kind: 'mismatch' };
-        return found.response ? { kind: 'replay', response: found.response } : { kind: 'in_flight' };
+      const record = records.get(claim.key);
+      if (record && record.untilMs > clock.now()) {
+        if (record.fingerprint !== claim.fingerprint) return { kind: 'mismatch' };
+        return record.response ? { kind: 'replay', response: record.response } : { kind: 'in_flight' };
       }
       const { fingerprint, leaseMs, ttlMs } = claim;
       const nowMs = clock.now();
       const isRepeated =
-        found?.response === undefined &&
-        found?.fingerprint === fingerprint &&
-        found.first.atMs + ttlMs > nowMs;
-      const first = isRepeated ? found.first : { name: ids.next('own'), atMs: nowMs };
+        record?.response === undefined &&
+        record?.fingerprint === fingerprint &&
+        record.first.atMs + ttlMs > nowMs;
+      const first = isRepeated ? record.first : { name: ids.next('own'), atMs: nowMs };
       const mine: Record = { fingerprint, untilMs: nowMs + leaseMs, first };
       records.delete(claim.key);
       records.set(claim.key, mine);

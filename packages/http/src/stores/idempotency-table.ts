@@ -48,18 +48,18 @@ export function createTableIdempotency(deps: {
       await store.put(keyedRequest, item, { if: isFree, pattern: 'begin keyed request' });
     } catch (error) {
       if (isUnavailable(error)) own.abandon().catch(() => {}); // it may have been written
-      const found = inTheWay(error);
-      if (found && found.attempt !== given?.attempt && (await isGivenUp(found, fingerprint)))
-        return begin(claim, found);
-      return describeHolder(found, fingerprint, sealer);
+      const record = inTheWay(error);
+      if (record && record.attempt !== given?.attempt && (await isGivenUp(record, fingerprint)))
+        return begin(claim, record);
+      return describeHolder(record, fingerprint, sealer);
     }
     return { kind: 'started', attempt: own, first, isRepeated: repeated !== undefined };
   }
 
-  async function isGivenUp(found: KeyedRequest, fingerprint: string): Promise<boolean> {
-    if (found.status !== undefined) return false;
-    if (found.until <= clock.now()) return true;
-    return found.fingerprint === fingerprint && owners.isGone(found.attempt);
+  async function isGivenUp(record: KeyedRequest, fingerprint: string): Promise<boolean> {
+    if (record.status !== undefined) return false;
+    if (record.until <= clock.now()) return true;
+    return record.fingerprint === fingerprint && owners.isGone(record.attempt);
   }
   return { begin: claim => begin(claim) };
 }

@@ -37,7 +37,8 @@ export type Begun =
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'in_flight' };
 
-// Of several calls of `begin` with one key, one starts. The suite in test/idempotency-store-suite.ts is the contract.
+// Only one of several calls of `begin` with the same key starts. The suite in test/idempotency-store-suite.ts is the
+// contract.
 export type IdempotencyStore = { begin(claim: Claim): Promise<Begun> };
 
 const keyShape = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyChars}}$`);

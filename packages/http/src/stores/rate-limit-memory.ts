@@ -59,10 +59,10 @@ export function shareRateLimits(
     take(key, policy, nowMs) {
       const verdict = own.take(key, policy, nowMs);
       if (!verdict.isAllowed) return verdict;
-      const known = taken.get(key);
+      const bucket = taken.get(key);
       // The first request since the last report.
       if (taken.size === 0) setTimeout(report, limits.rateShareMs).unref();
-      if (known) known[3] += 1;
+      if (bucket) bucket[3] += 1;
       else if (taken.size < limits.rateKeysShared) taken.set(key, [key, policy.limit, policy.windowMs, 1]);
       return verdict;
     },

@@ -6,8 +6,8 @@ export type RatePolicy = {
   readonly name: string;
   readonly limit: number;
   readonly windowMs: number;
-  // What it counts by: the principal if there is one, else the address. `path` counts by what is called, which the
-  // caller chooses, so use it only together with other limits. A provider's principal is counted after verification.
+  // Counts by the principal if there is one, else by the address. `path` counts by what is called, which the caller
+  // chooses, so use it only together with other limits. A provider's principal is counted after verification.
   readonly by?: 'principal' | 'address' | 'path';
   // Counted over all processes if the store supports it, at the cost of a write: for example, to guard a password.
   readonly shared?: true;

@@ -17,15 +17,18 @@ export function createTableRevocations({ store, clock }: { store: Store; clock: 
       await store.update(
         revocationSlot,
         { slot },
-        { add: { notices: new Set(revoked.map(one => `${id} ${subjectOf(one)}`)) }, set: { expires_at } },
+        {
+          add: { notices: new Set(revoked.map(revocation => `${id} ${subjectOf(revocation)}`)) },
+          set: { expires_at },
+        },
         { upsert: true, pattern: 'announce a revocation' },
       );
     },
     async recent() {
       const now = slotAt(clock.now());
       const refs = [now - 1, now, now + 1].map(slot => ref(revocationSlot, { slot }));
-      const found = await store.batchGet(refs, { consistent: true, pattern: 'recent revocations' });
-      return found.flatMap(item =>
+      const notices = await store.batchGet(refs, { consistent: true, pattern: 'recent revocations' });
+      return notices.flatMap(item =>
         [...(item?.notices ?? [])].map(id => ({ id, subject: id.slice(id.indexOf(' ') + 1) })),
       );
     },

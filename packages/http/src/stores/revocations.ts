@@ -50,7 +50,7 @@ export function createRevocationWatch({ recent, clock, log, stopping }: Settings
   const look = async (): Promise<void> => {
     const notices = await recent();
     const now = clock.now();
-    for (const id of firstSeen.keys()) if (!notices.some(one => one.id === id)) firstSeen.delete(id);
+    for (const id of firstSeen.keys()) if (!notices.some(notice => notice.id === id)) firstSeen.delete(id);
     const named = new Set<string>();
     for (const { id, subject } of notices) {
       const sinceMs = firstSeen.get(id) ?? now;
@@ -58,9 +58,11 @@ export function createRevocationWatch({ recent, clock, log, stopping }: Settings
       if (now - sinceMs <= limits.revocationRecheckMs) named.add(subject);
     }
     if (named.size === 0) return;
-    const concerned = [...watched].filter(({ subjects }) => subjects.some(one => named.has(one)));
+    const concerned = [...watched].filter(({ subjects }) => subjects.some(subject => named.has(subject)));
     for (let at = 0; at < concerned.length; at += limits.revocationRechecks)
-      await Promise.all(concerned.slice(at, at + limits.revocationRechecks).map(one => one.recheck()));
+      await Promise.all(
+        concerned.slice(at, at + limits.revocationRechecks).map(watcher => watcher.recheck()),
+      );
   };
 
   const run = async (): Promise<void> => {
@@ -75,9 +77,9 @@ export function createRevocationWatch({ recent, clock, log, stopping }: Settings
     add(principal, recheck, signal) {
       const subjects = subjectsOf(principal);
       if (subjects.length === 0 || signal.aborted) return;
-      const one = { subjects, recheck };
-      watched.add(one);
-      signal.addEventListener('abort', () => watched.delete(one), { once: true });
+      const watcher = { subjects, recheck };
+      watched.add(watcher);
+      signal.addEventListener('abort', () => watched.delete(watcher), { once: true });
       if (isRunning) return;
       isRunning = true;
       run()

@@ -25,14 +25,14 @@ export function createDeadLetterWatch({ store, clock, log, consumers }: Settings
     const pages = await Promise.all(
       consumers.map(consumer => store.query(lettersOfConsumer, { consumer }, { limit: 1 })),
     );
-    const found = consumers.filter((_, i) => pages[i]!.items.length > 0);
+    const failing = consumers.filter((_, i) => pages[i]!.items.length > 0);
     for (const consumer of consumers)
-      if (!found.includes(consumer)) announced.delete(consumer);
+      if (!failing.includes(consumer)) announced.delete(consumer);
       else if (!announced.has(consumer)) {
         announced.add(consumer);
         log.warn({ consumer }, `records are set aside: see stak streams letters ${consumer}`);
       }
-    return found;
+    return failing;
   }
 
   return {

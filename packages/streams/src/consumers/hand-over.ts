@@ -88,13 +88,13 @@ async function dropEarlier(to: Store, consumer: string): Promise<void> {
 async function* readUnhandled(
   source: StreamSource,
   shard: Shard,
-  known: Work | undefined,
+  previous: Work | undefined,
   since: number | undefined,
 ): AsyncGenerator<readonly StreamRecord[]> {
-  if (known?.finishedAt !== undefined) return;
+  if (previous?.finishedAt !== undefined) return;
   const start =
-    known?.sequence !== undefined
-      ? { after: known.sequence }
+    previous?.sequence !== undefined
+      ? { after: previous.sequence }
       : since === undefined
         ? {}
         : { notBeforeMs: since };

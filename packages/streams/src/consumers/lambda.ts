@@ -15,9 +15,9 @@ import {
   subscribe,
 } from '../work/subscription.ts';
 
-/** What an event source mapping sends to a Lambda function. */
+/** An event source mapping sends this to a Lambda function. */
 export type LambdaEvent = { Records: StreamRecord[] };
-/** What Lambda expects with `ReportBatchItemFailures`: the first record to retry. */
+/** Lambda expects this with `ReportBatchItemFailures`: it names the first record to retry. */
 export type LambdaAnswer = { batchItemFailures: { itemIdentifier: string }[] };
 type LambdaContext = { getRemainingTimeInMillis?(): number };
 

@@ -29,9 +29,9 @@ export function createMissedWatch({
   const announced = new Set<string>();
 
   async function look(): Promise<readonly MissedChanges[]> {
-    const found: MissedChanges[] = [];
-    for await (const one of store.all(allMissed, {})) found.push(one);
-    for (const { consumer } of found) {
+    const missed: MissedChanges[] = [];
+    for await (const change of store.all(allMissed, {})) missed.push(change);
+    for (const { consumer } of missed) {
       if (announced.has(consumer)) continue;
       announced.add(consumer);
       log.warn(
@@ -39,7 +39,7 @@ export function createMissedWatch({
         'changes were removed from the stream before they were read: see stak streams missed',
       );
     }
-    return found;
+    return missed;
   }
 
   return {

@@ -80,8 +80,8 @@ class RecordChange {
   static continues(before: unknown, after: unknown): boolean {
     if (!(before instanceof RecordChange && after instanceof RecordChange)) return false;
     const left = before.#record.dynamodb?.[embedded]?.stored('new');
-    const found = after.#record.dynamodb?.[embedded]?.stored('old');
-    return left !== undefined && found !== undefined && Buffer.compare(left, found) === 0;
+    const image = after.#record.dynamodb?.[embedded]?.stored('old');
+    return left !== undefined && image !== undefined && Buffer.compare(left, image) === 0;
   }
 
   static image(change: Change<AnyEntity>, which: 'new' | 'old'): Attributes | undefined {

@@ -1,6 +1,6 @@
 import type { StreamSource } from './source.ts';
 
-/** What a source needs of the embedded engine. */
+/** The part of the embedded engine that a source needs. */
 export type StreamingEngine = {
   execute(operation: string, input: unknown): Promise<object>;
   readStream(input: { ShardIterator: string; Limit?: number }): ReturnType<StreamSource['getRecords']>;

@@ -1,7 +1,7 @@
 import type { Attributes } from '@stak/table';
 import type { SharedReads } from './shared-reads.ts';
 
-// Where records come from: the four operations of DynamoDB Streams, with their inputs and outputs. The embedded engine
+// A source of records has the four operations of DynamoDB Streams, with their inputs and outputs. The embedded engine
 // also wakes readers after a change; other sources are polled.
 
 type AttributeValue =
@@ -79,7 +79,7 @@ export type StreamSource = {
   newest?(): string;
   // Every record comes once, and in order. DynamoDB may repeat records.
   readonly isExact?: boolean;
-  // Of a polled source: shares the reads of its consumers in this process.
+  // Shares the reads of a polled source among its consumers in this process.
   readonly shared?: SharedReads;
 };
 

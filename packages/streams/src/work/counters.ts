@@ -1,4 +1,4 @@
-/** What a consumer has done since it was created, for `/metrics`. */
+/** Counts the work of a consumer since it was created, for `/metrics`. */
 export type Counters = {
   records: number;
   pages: number;

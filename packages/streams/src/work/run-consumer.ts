@@ -120,7 +120,7 @@ function createWorkSharing(
   // A node that comes or goes moves shards between the others too: what one of them gives back, another one takes.
   function noteNodes(nodes: ReadonlySet<string>): void {
     const names = [...nodes].sort().join();
-    const hasOthers = [...nodes].some(one => one !== works.node);
+    const hasOthers = [...nodes].some(node => node !== works.node);
     if (names !== knownNodes && hasOthers) movingUntilMs = clock.now() + limits.movingMs;
     knownNodes = names;
   }
@@ -214,7 +214,9 @@ function createWorkSharing(
 
 function firstEndMs({ members, works }: State, owner: string, nowMs: number): number {
   const ofMembers = [...members].flatMap(([name, one]) => (name === owner ? [] : one.aliveUntilMs));
-  const ofWorks = [...works.values()].flatMap(one => (one.owner === owner ? [] : (one.leaseUntilMs ?? [])));
+  const ofWorks = [...works.values()].flatMap(other =>
+    other.owner === owner ? [] : (other.leaseUntilMs ?? []),
+  );
   return Math.min(...[...ofMembers, ...ofWorks].filter(endMs => endMs > nowMs));
 }
 

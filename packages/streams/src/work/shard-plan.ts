@@ -49,7 +49,7 @@ export function assignShards(
   for (const shard of [...shards].sort()) {
     const open = nodes.filter(node => (loads.get(node) ?? 0) < most);
     const weights = open.map(node => [hash('md5', `${group} ${shard} ${node}`), node] as const);
-    const [, node] = weights.reduce((best, one) => (one[0] > best[0] ? one : best));
+    const [, node] = weights.reduce((best, candidate) => (candidate[0] > best[0] ? candidate : best));
     loads.set(node, (loads.get(node) ?? 0) + 1);
     assigned.set(shard, node);
   }

@@ -5,7 +5,7 @@ import * as limits from '../limits.ts';
 import { type Change, type ChangeOf, mayBeOf, readChange, type UnknownChange } from '../source/change.ts';
 import type { StreamRecord } from '../source/source.ts';
 
-/** What a handler gets in addition to the change. */
+/** A handler gets this in addition to the change. */
 export type HandlerContext = {
   readonly consumer: string;
   readonly shardId?: string; // absent in Lambda
@@ -42,7 +42,7 @@ export type Subscription<E extends AnyEntity = AnyEntity> = {
   // Whether this process can handle changes now: false while it cannot reach what the handler writes to. Its share then
   // goes to other processes, and it takes one again when this returns true. Asked every few seconds. By default, always.
   isAble?(): boolean;
-  // Where a new consumer starts.
+  // The position at which a new consumer starts.
   readonly startAt?: 'TRIM_HORIZON' | 'LATEST';
   readonly attempts?: number;
   readonly batchRecords?: number;

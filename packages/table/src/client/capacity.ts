@@ -1,6 +1,6 @@
 import type { Capacity } from './client.ts';
 
-/** What an access pattern has consumed of a table, as DynamoDB bills it. */
+/** The capacity that an access pattern has consumed of a table, as DynamoDB bills it. */
 export type CapacityEntry = {
   readonly pattern: string;
   readonly table: string;
@@ -25,8 +25,8 @@ export function createLedger(): Ledger {
   const byTable = new Map<string, Map<string, Sum>>();
 
   function sumOf(pattern: string, table: string): Sum {
-    const known = byTable.get(table)?.get(pattern);
-    if (known) return known;
+    const entry = byTable.get(table)?.get(pattern);
+    if (entry) return entry;
     const sum = { pattern, table, calls: 0, readUnits: 0, writeUnits: 0 };
     sums.push(sum);
     byTable.set(table, (byTable.get(table) ?? new Map<string, Sum>()).set(pattern, sum));
@@ -41,7 +41,7 @@ export function createLedger(): Ledger {
 
   return {
     record(kind, pattern, capacity) {
-      if (Array.isArray(capacity)) for (const one of capacity) add(kind, pattern, one);
+      if (Array.isArray(capacity)) for (const usage of capacity) add(kind, pattern, usage);
       else if (capacity) add(kind, pattern, capacity);
     },
     entries: () => sums.map(sum => ({ ...sum })),

@@ -11,7 +11,7 @@ export type Capacity = {
   ReadCapacityUnits?: number;
   WriteCapacityUnits?: number;
 };
-type Billed = { ConsumedCapacity?: Capacity };
+type BilledOutput = { ConsumedCapacity?: Capacity };
 type BilledTables = { ConsumedCapacity?: Capacity[] };
 type Billing = { ReturnConsumedCapacity?: 'INDEXES' | 'TOTAL' | 'NONE' };
 
@@ -23,7 +23,7 @@ export type Conditional = Expressions & {
   ConditionExpression?: string;
   ReturnValuesOnConditionCheckFailure?: 'ALL_OLD' | 'NONE';
 };
-type Written = Billed & { Attributes?: Attributes };
+type WriteOutput = BilledOutput & { Attributes?: Attributes };
 
 export type GetInput = Billing & { TableName: string; Key: Attributes; ConsistentRead?: boolean };
 export type PutInput = Billing &
@@ -50,7 +50,7 @@ type PageInput = Billing &
   };
 export type QueryInput = PageInput & { KeyConditionExpression: string; ScanIndexForward?: boolean };
 export type ScanInput = PageInput & { Segment?: number; TotalSegments?: number };
-type Page = Billed & {
+type Page = BilledOutput & {
   Items?: Attributes[];
   Count?: number;
   ScannedCount?: number;
@@ -76,10 +76,10 @@ export type TransactWrite =
  * another.
  */
 export type DynamoClient = {
-  get(input: GetInput): Promise<Billed & { Item?: Attributes }>;
-  put(input: PutInput): Promise<Written>;
-  update(input: UpdateInput): Promise<Written>;
-  delete(input: DeleteInput): Promise<Written>;
+  get(input: GetInput): Promise<BilledOutput & { Item?: Attributes }>;
+  put(input: PutInput): Promise<WriteOutput>;
+  update(input: UpdateInput): Promise<WriteOutput>;
+  delete(input: DeleteInput): Promise<WriteOutput>;
   query(input: QueryInput): Promise<Page>;
   scan(input: ScanInput): Promise<Page>;
   batchGet(input: Billing & { RequestItems: Record<string, KeysToGet> }): Promise<

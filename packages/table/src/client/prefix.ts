@@ -4,16 +4,16 @@ import type { BatchWrite, Capacity, ControlPlane, DynamoClient, KeysToGet, Trans
 // added to names in requests and removed from names in responses, so designs, costs and everything else keyed by table
 // name do not contain it.
 
-type Named = { TableName: string };
+type NamesTable = { TableName: string };
 type Answer = { ConsumedCapacity?: Capacity | Capacity[] };
 
 /** A client that adds a prefix to the names of tables, for several installations in one account. */
 export function withPrefix(client: DynamoClient, prefix: string): DynamoClient {
   if (prefix === '') return client;
-  const add = <T extends Named>(one: T): T => ({ ...one, TableName: prefix + one.TableName });
+  const add = <T extends NamesTable>(input: T): T => ({ ...input, TableName: prefix + input.TableName });
   const strip = (name: string): string => (name.startsWith(prefix) ? name.slice(prefix.length) : name);
-  const stripUnits = (one: Capacity): Capacity =>
-    one.TableName === undefined ? one : { ...one, TableName: strip(one.TableName) };
+  const stripUnits = (capacity: Capacity): Capacity =>
+    capacity.TableName === undefined ? capacity : { ...capacity, TableName: strip(capacity.TableName) };
   const answer = <T extends Answer>(given: T): T => {
     const { ConsumedCapacity: units } = given;
     if (!units) return given;
@@ -22,12 +22,12 @@ export function withPrefix(client: DynamoClient, prefix: string): DynamoClient {
   const renamed = <T>(tables: Record<string, T>, rename: (name: string) => string): Record<string, T> =>
     Object.fromEntries(Object.entries(tables).map(([name, one]) => [rename(name), one]));
   const adding = (name: string) => prefix + name;
-  const step = (one: TransactWrite): TransactWrite =>
+  const step = (operation: TransactWrite): TransactWrite =>
     Object.fromEntries(
-      Object.entries(one).map(([kind, named]) => [kind, add(named as Named)]),
+      Object.entries(operation).map(([kind, named]) => [kind, add(named as NamesTable)]),
     ) as TransactWrite;
   const single =
-    <I extends Named, O extends Answer>(operation: (input: I) => Promise<O>) =>
+    <I extends NamesTable, O extends Answer>(operation: (input: I) => Promise<O>) =>
     async (input: I): Promise<O> =>
       answer(await operation(add(input)));
 
@@ -41,11 +41,11 @@ export function withPrefix(client: DynamoClient, prefix: string): DynamoClient {
     scan: single(client.scan),
     async batchGet(input) {
       const RequestItems = renamed<KeysToGet>(input.RequestItems, adding);
-      const found = answer(await client.batchGet({ ...input, RequestItems }));
+      const output = answer(await client.batchGet({ ...input, RequestItems }));
       return {
-        ...found,
-        ...(found.Responses && { Responses: renamed(found.Responses, strip) }),
-        ...(found.UnprocessedKeys && { UnprocessedKeys: renamed(found.UnprocessedKeys, strip) }),
+        ...output,
+        ...(output.Responses && { Responses: renamed(output.Responses, strip) }),
+        ...(output.UnprocessedKeys && { UnprocessedKeys: renamed(output.UnprocessedKeys, strip) }),
       };
     },
     async batchWrite(input) {
@@ -83,7 +83,7 @@ export function controlWithPrefix(control: ControlPlane, prefix: string): Contro
         const own = page.TableNames?.filter(name => name.startsWith(prefix)) ?? [];
         return { ...page, TableNames: own.map(name => name.slice(prefix.length)) };
       }
-      return control.execute(operation, { ...input, TableName: prefix + (input as Named).TableName });
+      return control.execute(operation, { ...input, TableName: prefix + (input as NamesTable).TableName });
     },
   };
 }

@@ -7,7 +7,7 @@ import { type Attributes, type Capacity, type DynamoClient, mayLoseAnswers } fro
 /** An attribute, or the way into its maps. */
 export type PreparedPath = string | readonly string[];
 
-/** What must hold for an item. `and`, `or` and `not` have `tests`. */
+/** A condition on an item. `and`, `or` and `not` have `tests`. */
 export type PreparedTest = {
   readonly op:
     | 'and'

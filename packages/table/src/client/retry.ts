@@ -102,7 +102,7 @@ export async function retryWhileLeased<T>(
     }
 }
 
-// Of the embedded engine: no attempt will succeed before the process has opened the other store.
+// The embedded engine reports this: no attempt will succeed before the process has opened the other store.
 const hasMoved = (error: unknown): boolean => error instanceof Error && error.name === 'StoreMovedException';
 
 // Full jitter: callers that collided do not collide again.

@@ -15,10 +15,10 @@ export type Session = {
 };
 
 type Billable = { ReturnConsumedCapacity?: 'INDEXES' | 'TOTAL' | 'NONE' };
-type Billed = { ConsumedCapacity?: Capacity | Capacity[] };
+type BilledOutput = { ConsumedCapacity?: Capacity | Capacity[] };
 
 // Sends until it succeeds or time runs out, and counts its cost under the access pattern's name.
-export async function send<Input extends Billable, Output extends Billed>(
+export async function send<Input extends Billable, Output extends BilledOutput>(
   session: Omit<Session, 'cursors'>,
   kind: 'read' | 'write',
   pattern: string,
@@ -85,7 +85,7 @@ const runTraced = <Output extends BilledAttempt | undefined>(
     const output = await run();
     const units = [output?.ConsumedCapacity ?? []]
       .flat()
-      .reduce((sum, one) => sum + (one.CapacityUnits ?? 0), 0);
+      .reduce((sum, usage) => sum + (usage.CapacityUnits ?? 0), 0);
     span.setAttribute('stak.store.units', units);
     return output;
   });

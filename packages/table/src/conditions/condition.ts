@@ -15,7 +15,7 @@ type Combination<Conditions> = {
   readonly conditions: Conditions;
 };
 
-/** What must hold for a write. All comparisons of an object must hold. */
+/** A condition on a write. All comparisons of an object must hold. */
 export type Condition<Item = Record<string, unknown>> =
   | Comparisons<Item>
   | Combination<readonly Condition<Item>[]>;
@@ -40,7 +40,7 @@ const isCombination = (condition: object): condition is Combination<readonly obj
 
 export function conditionText(expression: Expression, condition: Condition<never> | object): string {
   if (!isCombination(condition)) return comparisonsText(expression, condition);
-  const texts = condition.conditions.map(one => conditionText(expression, one));
+  const texts = condition.conditions.map(condition => conditionText(expression, condition));
   if (texts.length === 0) throw itemRefused('a combination needs a condition');
   if (condition[combination] === 'NOT') return `NOT (${texts[0]})`;
   // DynamoDB refuses redundant parentheses, which a combination of one condition would have.

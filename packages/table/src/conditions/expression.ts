@@ -1,7 +1,7 @@
 import type { Attributes } from '../client/client.ts';
 
-// What an expression refers to. Placeholders are numbered in the order of their use, so requests of the same form have
-// the same text, and a parser can cache the result.
+// Collects the attributes and values of an expression. Placeholders are numbered in the order of their use, so requests
+// of the same form have the same text, and a parser can cache the result.
 export type Expression = { readonly attributes: string[]; readonly values: unknown[] };
 
 export const createExpression = (): Expression => ({ attributes: [], values: [] });

@@ -5,7 +5,7 @@ import { itemRefused } from '../errors.ts';
 import { type Condition, conditionTest, conditionText } from './condition.ts';
 import { type Expression, nameIn, valueIn } from './expression.ts';
 
-// What must hold for the stored item before a write.
+// Conditions on the stored item before a write.
 export type Guards<Item> = {
   if?: Condition<Item>;
   ifVersion?: number;

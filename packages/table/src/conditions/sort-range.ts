@@ -2,7 +2,7 @@ import { keyPart } from '../design/key-part.ts';
 import { buildPrefix, isMissing, type KeyTemplate } from '../design/key-template.ts';
 import { keyRefused } from '../errors.ts';
 
-// Which sort keys a query reads. Bounds are given by attribute: `{ from: { due_date: '2026-01-01' } }`.
+// Selects the sort keys that a query reads. Bounds are given by attribute: `{ from: { due_date: '2026-01-01' } }`.
 export type Range<Bound> = { from?: Bound; after?: Bound; to?: Bound; before?: Bound };
 
 // `without` is a key that the bounds include and the caller excluded: DynamoDB takes one condition on the sort key, and

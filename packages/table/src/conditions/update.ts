@@ -60,7 +60,7 @@ export function updateParams(
   const expression = createExpression();
   const clauses: Clauses = { set: '', remove: '', add: '', delete: '' };
   const { changes, borrowed } = changesOf(entity, key, change, options);
-  for (const one of changes) writeChange(expression, clauses, one);
+  for (const change of changes) writeChange(expression, clauses, change);
   const text = clausesText(clauses);
   if (text === '') throw itemRefused(`an update of ${entity.name} changes nothing`);
 
@@ -104,8 +104,8 @@ export function prepareUpdate(
 
 const presenceOf = ({ upsert }: UpdateOptions<never>): Presence => (upsert ? 'own' : 'present');
 
-// What an update does, in the order of its text. `once` sets an attribute that has no value; `isKey` marks the keys of
-// indexes.
+// The changes of an update, in the order of its text. `once` sets an attribute that has no value; `isKey` marks the
+// keys of indexes.
 type AttributeChange = {
   readonly op: 'set' | 'once' | 'append' | 'remove' | 'add' | 'delete';
   readonly name: string;
@@ -182,11 +182,11 @@ function checkValues(entity: AnyEntity, values: object | undefined): Attributes 
   return checked;
 }
 
-type Parsed = { success: boolean; data?: unknown; error?: { issues: object[] } };
+type ParseResult = { success: boolean; data?: unknown; error?: { issues: object[] } };
 
 function checkValue(entity: AnyEntity, name: string, value: unknown): unknown {
   if (entity.checks.attributes.get(name)?.(value)) return value;
-  const schema = entity.schema.shape[name] as { safeParse(value: unknown): Parsed } | undefined;
+  const schema = entity.schema.shape[name] as { safeParse(value: unknown): ParseResult } | undefined;
   if (!schema) throw itemRefused(`${name} of ${entity.name} does not exist`);
   const result = schema.safeParse(value);
   if (!result.success) throw itemRefused(`${name} of ${entity.name} is not valid`, result.error?.issues);

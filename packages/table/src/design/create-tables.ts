@@ -4,15 +4,15 @@ import { isUnavailable } from '../client/retry.ts';
 import { tableErrors } from '../errors.ts';
 import type { AnyTable } from './table.ts';
 import {
-  type Described,
   type GlobalIndex,
   globalIndexes,
   keySchema,
   mismatches,
+  type TableDescription,
   tableRequest,
 } from './table-request.ts';
 
-/** What `createTables` changed about a table. */
+/** The changes that `createTables` made to a table. */
 export type TableReport = { table: string; done: string[] };
 
 const pollMs = 500; // on AWS, a table is ready in seconds and an index in minutes
@@ -34,7 +34,7 @@ type CreateOptions = {
   // Read and write units a second that a new table and each of its indexes take at once. On AWS it is billed once.
   warmUnits?: number;
 };
-type Work = Required<Pick<CreateOptions, 'clock' | 'progress' | 'expiry'>> & {
+type Creation = Required<Pick<CreateOptions, 'clock' | 'progress' | 'expiry'>> & {
   control: ControlPlane;
   warmUnits?: number;
 };
@@ -63,7 +63,7 @@ export async function createTables(
       done.push(what);
       progress(name, what);
     };
-    const work: Work = { control, clock, progress: note, expiry, ...(warmUnits && { warmUnits }) };
+    const work: Creation = { control, clock, progress: note, expiry, ...(warmUnits && { warmUnits }) };
     await bringToDesign(work, table);
     if (recovery) await enableRecovery(work, table.name);
     reports.push({ table: table.name, done });
@@ -73,7 +73,7 @@ export async function createTables(
 
 // Servers that start at the same time bring the same table to the same design. A server that finds the table being
 // changed, or requests a change just made, checks again what is left to do.
-async function bringToDesign(work: Work, table: AnyTable): Promise<void> {
+async function bringToDesign(work: Creation, table: AnyTable): Promise<void> {
   for (let left = attempts; ; left--)
     try {
       return await createTable(work, table);
@@ -92,20 +92,20 @@ async function bringToDesign(work: Work, table: AnyTable): Promise<void> {
     }
 }
 
-async function createTable(work: Work, table: AnyTable): Promise<void> {
+async function createTable(work: Creation, table: AnyTable): Promise<void> {
   const { control, progress } = work;
-  const found = await describeTable(control, table.name);
-  if (found) {
+  const described = await describeTable(control, table.name);
+  if (described) {
     await untilActive(work, table.name);
-    const differences = mismatches(table, found);
+    const differences = mismatches(table, described);
     if (differences.length > 0)
       throw tableErrors.create(
         'table.design_mismatch',
         `${table.name} is not the table of its design: ${differences.join('; ')}`,
         { differences },
       );
-    await addIndexes(work, table, found);
-    await addStream(work, table, found);
+    await addIndexes(work, table, described);
+    await addStream(work, table, described);
   } else {
     progress(table.name, 'create the table');
     await control.execute('CreateTable', tableRequest(table, work.warmUnits));
@@ -115,8 +115,8 @@ async function createTable(work: Work, table: AnyTable): Promise<void> {
 }
 
 // DynamoDB builds one index at a time.
-async function addIndexes(work: Work, table: AnyTable, found: Described): Promise<void> {
-  const present = new Set(found.GlobalSecondaryIndexes?.map(index => index.IndexName));
+async function addIndexes(work: Creation, table: AnyTable, described: TableDescription): Promise<void> {
+  const present = new Set(described.GlobalSecondaryIndexes?.map(index => index.IndexName));
   for (const index of globalIndexes(table)) {
     if (present.has(index.IndexName)) continue;
     work.progress(table.name, `add the index ${index.IndexName}`);
@@ -135,8 +135,8 @@ const attributesOf = (table: AnyTable, index: GlobalIndex) =>
     AttributeType: 'S',
   }));
 
-async function addStream(work: Work, table: AnyTable, found: Described): Promise<void> {
-  if (!table.stream || found.StreamSpecification?.StreamEnabled) return;
+async function addStream(work: Creation, table: AnyTable, described: TableDescription): Promise<void> {
+  if (!table.stream || described.StreamSpecification?.StreamEnabled) return;
   work.progress(table.name, 'enable the stream');
   await work.control.execute('UpdateTable', {
     TableName: table.name,
@@ -145,7 +145,7 @@ async function addStream(work: Work, table: AnyTable, found: Described): Promise
   await untilActive(work, table.name);
 }
 
-async function enableTtl({ control, progress }: Work, table: AnyTable): Promise<void> {
+async function enableTtl({ control, progress }: Creation, table: AnyTable): Promise<void> {
   if (table.ttl === undefined) return;
   const answer = await control.execute('DescribeTimeToLive', { TableName: table.name });
   const { TimeToLiveDescription: ttl } = answer as {
@@ -174,7 +174,7 @@ type Backups = {
 };
 
 // DynamoDB refuses this for a moment after a table was created.
-async function enableRecovery({ control, clock, progress }: Work, TableName: string): Promise<void> {
+async function enableRecovery({ control, clock, progress }: Creation, TableName: string): Promise<void> {
   for (let left = recoveryAttempts; ; left--)
     try {
       const { ContinuousBackupsDescription: found } = (await control.execute('DescribeContinuousBackups', {
@@ -194,22 +194,22 @@ async function enableRecovery({ control, clock, progress }: Work, TableName: str
     }
 }
 
-async function describeTable(control: ControlPlane, name: string): Promise<Described | undefined> {
+async function describeTable(control: ControlPlane, name: string): Promise<TableDescription | undefined> {
   try {
     const answer = await control.execute('DescribeTable', { TableName: name });
-    return (answer as { Table: Described }).Table;
+    return (answer as { Table: TableDescription }).Table;
   } catch (error) {
     if (error instanceof Error && error.name === 'ResourceNotFoundException') return undefined;
     throw error;
   }
 }
 
-async function untilActive({ control, clock }: Work, name: string): Promise<void> {
+async function untilActive({ control, clock }: Creation, name: string): Promise<void> {
   const deadline = clock.now() + waitMs;
   while (clock.now() < deadline) {
-    const found = await describeTable(control, name);
-    const indexes = found?.GlobalSecondaryIndexes ?? [];
-    if (found?.TableStatus === 'ACTIVE' && indexes.every(index => index.IndexStatus === 'ACTIVE')) return;
+    const described = await describeTable(control, name);
+    const indexes = described?.GlobalSecondaryIndexes ?? [];
+    if (described?.TableStatus === 'ACTIVE' && indexes.every(index => index.IndexStatus === 'ACTIVE')) return;
     await clock.sleep(pollMs);
   }
   throw tableErrors.create('table.busy', `${name} did not become active`);

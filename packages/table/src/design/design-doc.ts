@@ -13,7 +13,11 @@ export function designDoc(table: AnyTable, costs: readonly CapacityEntry[] = [])
     '## Entities',
     markdownTable(
       ['Entity', 'Kind', ...keyHeads(table.keys)],
-      table.entities.map(one => [one.name, one.kind ? code(one.kind) : '', ...keyCells(one.key)]),
+      table.entities.map(entity => [
+        entity.name,
+        entity.kind ? code(entity.kind) : '',
+        ...keyCells(entity.key),
+      ]),
     ),
     ...table.entities.map(entitySection),
     ...indexSections(table),
@@ -58,7 +62,7 @@ function indexSections(table: AnyTable): string[] {
     '## Indexes',
     ...indexes.map(([name, index]) => {
       const users = table.entities.flatMap(entity => {
-        const keys = entity.indexes.find(one => one.name === name);
+        const keys = entity.indexes.find(index => index.name === name);
         return keys ? [[entity.name, ...keyCells(keys)]] : [];
       });
       const { project = 'ALL' } = index;

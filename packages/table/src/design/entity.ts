@@ -178,8 +178,8 @@ function registerIfOpen(table: object, added: AnyEntity): void {
   if (!isOpen)
     throw new DesignError(`${added.name}: define it on the keys of ${name}, and list it in the table`);
   const shared = entities.filter(other => checkPair(name, other, added));
-  for (const one of shared.length > 0 ? [...shared, added] : [])
-    (one as { sharesKeys: boolean }).sharesKeys = true;
+  for (const entity of shared.length > 0 ? [...shared, added] : [])
+    (entity as { sharesKeys: boolean }).sharesKeys = true;
   (entities as AnyEntity[]).push(added);
 }
 

@@ -121,7 +121,7 @@ export type Recognised<E extends AnyEntity> = E extends AnyEntity
 
 /** The entity of a stored item; undefined if it is none of them. */
 export const findEntity = <E extends AnyEntity>(entities: readonly E[], stored: Attributes): E | undefined =>
-  entities.find(one => isEntity(one, stored));
+  entities.find(entity => isEntity(entity, stored));
 
 /** Finds the entity of an item, and the item; undefined if it is none of them. */
 export function recognise<E extends AnyEntity>(
@@ -139,6 +139,8 @@ export function recognise<E extends AnyEntity>(
 export function entityOf(table: AnyTable, stored: Attributes, index?: string): AnyEntity | undefined {
   if (index === undefined) return findEntity(table.entities, stored);
   const inIndex = (entity: AnyEntity) => entity.indexes.some(one => one.name === index);
-  const possible = table.entities.filter(one => inIndex(one) && hasKeyOf(one, stored));
-  return possible.find(one => hasKindOf(one, stored)) ?? (possible.length === 1 ? possible[0] : undefined);
+  const possible = table.entities.filter(entity => inIndex(entity) && hasKeyOf(entity, stored));
+  return (
+    possible.find(entity => hasKindOf(entity, stored)) ?? (possible.length === 1 ? possible[0] : undefined)
+  );
 }

@@ -12,7 +12,7 @@ import type { AnyTable } from './table.ts';
 /** The account, tenant or user that an item belongs to. */
 export type Owner<Kind extends string = string> = { readonly kind: Kind; readonly id: string };
 
-/** Where to find the owner of an entity's items: in the key, or in the item. */
+/** The owner of an entity's items is in their key, or in the item. */
 export type Ownership<Kind extends string = string> = {
   readonly entity: AnyEntity;
   readonly ofKey?: (key: never) => Owner<Kind> | undefined;
@@ -58,7 +58,7 @@ export function createOwners<Kind extends string>(
   const byTable = new Map<AnyTable, Candidate<Kind>[]>();
   for (const table of tables) {
     const candidates = table.entities.map(entity => {
-      const ownership = ownerships.find(one => one.entity === entity);
+      const ownership = ownerships.find(ownership => ownership.entity === entity);
       if (!ownership)
         throw new DesignError(`${table.name}: ${entity.name} is missing from the list of owners`);
       return toCandidate(ownership);
@@ -74,12 +74,12 @@ export function createOwners<Kind extends string>(
     if (last?.keys === keys) return last.owned;
     const partition = keys[table.keys.partition];
     const sort = table.keys.sort === undefined ? undefined : keys[table.keys.sort];
-    for (const one of byTable.get(table) ?? []) {
-      const key = keyOfCandidate(one, partition, sort);
+    for (const ownership of byTable.get(table) ?? []) {
+      const key = keyOfCandidate(ownership, partition, sort);
       if (!key) continue;
-      const owner = ownerIn(one, key, image, shared);
-      const owned = owner && { owner, entity: one.ownership.entity };
-      const { ofKey, sharedBy } = one.ownership;
+      const owner = ownerIn(ownership, key, image, shared);
+      const owned = owner && { owner, entity: ownership.ownership.entity };
+      const { ofKey, sharedBy } = ownership.ownership;
       if (ofKey || (owned && sharedBy !== undefined)) last = { keys, owned };
       return owned;
     }
@@ -123,12 +123,12 @@ function ownerIn<Kind extends string>(
   const { entity, ofKey, ofItem, sharedBy } = ownership;
   if (ofKey) return attempt(() => ofKey(key as never));
   if (!ofItem) return undefined;
-  const known = sharedBy === undefined ? undefined : shared.get(key[sharedBy]!);
-  if (known) return known;
+  const cached = sharedBy === undefined ? undefined : shared.get(key[sharedBy]!);
+  if (cached) return cached;
   const stored = image();
-  const found = stored && attempt(() => ofItem(fromStored(entity, stored) as never));
-  if (found && sharedBy !== undefined) shared.set(key[sharedBy]!, found);
-  return found;
+  const owner = stored && attempt(() => ofItem(fromStored(entity, stored) as never));
+  if (owner && sharedBy !== undefined) shared.set(key[sharedBy]!, owner);
+  return owner;
 }
 
 // An item that was not written by the service may not be readable: then it has no owner.

@@ -28,7 +28,7 @@ const texts = [
 const numbers = [1, 0, farAheadS, farAheadS * 1000];
 
 export function sampleOf({ schema, key, indexes, table, kind }: AnyEntity): object {
-  const inKeys = new Set([key, ...indexes].flatMap(one => one.params));
+  const inKeys = new Set([key, ...indexes].flatMap(key => key.params));
   const sample: Record<string, unknown> = {};
   for (const [name, one] of Object.entries(schema.shape as unknown as Record<string, Schema>)) {
     if (name === 'kind' && kind !== undefined) continue;

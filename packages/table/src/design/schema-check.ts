@@ -130,7 +130,7 @@ function isPlain(value: unknown): value is Attributes {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** What an entity's schema says of items and attributes, compiled. */
+/** An entity's schema, compiled to checks of items and attributes. */
 export type SchemaChecks = {
   readonly attributes: ReadonlyMap<string, Check>;
   /** Attributes that an item may lack, or that have a default. */

@@ -5,7 +5,7 @@ import type { AnyTable, IndexDefinition, KeyNames } from './table.ts';
 type KeyElement = { AttributeName: string; KeyType: string };
 type Projection = { ProjectionType: string; NonKeyAttributes?: readonly string[] };
 export type GlobalIndex = { IndexName: string; KeySchema: KeyElement[]; Projection: Projection };
-export type Described = {
+export type TableDescription = {
   TableStatus?: string;
   KeySchema: KeyElement[];
   GlobalSecondaryIndexes?: (GlobalIndex & { IndexStatus?: string })[];
@@ -53,14 +53,14 @@ function projection(table: AnyTable, { project = 'ALL' }: IndexDefinition): Proj
 }
 
 // Everything in which an existing table contradicts its design. Something missing is not a contradiction.
-export function mismatches(table: AnyTable, found: Described): string[] {
+export function mismatches(table: AnyTable, described: TableDescription): string[] {
   const differences: string[] = [];
   const compare = (what: string, actual: string, designed: string) => {
     if (actual !== designed) differences.push(`${what} is ${actual}, designed as ${designed}`);
   };
-  compare('its key', keyText(found.KeySchema), keyText(keySchema(table.keys)));
+  compare('its key', keyText(described.KeySchema), keyText(keySchema(table.keys)));
   const designed = new Map(globalIndexes(table).map(index => [index.IndexName, index]));
-  for (const actual of found.GlobalSecondaryIndexes ?? []) {
+  for (const actual of described.GlobalSecondaryIndexes ?? []) {
     const index = designed.get(actual.IndexName);
     if (!index) continue;
     compare(`the key of ${actual.IndexName}`, keyText(actual.KeySchema), keyText(index.KeySchema));
@@ -70,7 +70,7 @@ export function mismatches(table: AnyTable, found: Described): string[] {
       projectionText(index.Projection),
     );
   }
-  const stream = found.StreamSpecification;
+  const stream = described.StreamSpecification;
   if (stream?.StreamEnabled && table.stream)
     compare('its stream', stream.StreamViewType ?? 'unknown', table.stream);
   return differences;

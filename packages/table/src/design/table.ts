@@ -95,7 +95,7 @@ export function defineTable(given: TableDefinition | AnyTableKeys, contents?: Co
   for (const [i, query] of queries.entries()) {
     if (queries.findIndex(other => other.name === query.name) < i)
       throw new DesignError(`${given.name} has two queries "${query.name}"`);
-    const missing = query.entities.find(one => !listed.has(one));
+    const missing = query.entities.find(entity => !listed.has(entity));
     if (missing)
       throw new DesignError(`${given.name}: "${query.name}" reads ${missing.name}, which is not listed`);
   }

@@ -14,7 +14,7 @@ import type { Ref, WriteStep } from '../writes/steps.ts';
 const addressOf = ({ name, keys }: AnyTableKeys, key: Attributes): string =>
   JSON.stringify([name, key[keys.partition], keys.sort && key[keys.sort]]);
 
-type Named<T> = { table: AnyTableKeys; entry: T };
+type EntryOfTable<T> = { table: AnyTableKeys; entry: T };
 type BatchSession = Omit<Session, 'cursors'>;
 
 // Results are in the order of the requested items.
@@ -59,10 +59,10 @@ export const readStoredBatch = (
 async function readKeys(
   session: BatchSession,
   pattern: string,
-  keys: readonly Named<Attributes>[],
+  keys: readonly EntryOfTable<Attributes>[],
   consistent: boolean | undefined,
 ): Promise<(Attributes | undefined)[]> {
-  const wanted = new Map<string, Named<Attributes>>();
+  const wanted = new Map<string, EntryOfTable<Attributes>>();
   const addresses = keys.map(one => {
     const address = addressOf(one.table, one.entry);
     wanted.set(address, one);
@@ -177,12 +177,12 @@ export const writeStoredBatch = (
 async function sendWrites(
   session: BatchSession,
   pattern: string,
-  all: readonly Named<BatchWrite>[],
+  all: readonly EntryOfTable<BatchWrite>[],
 ): Promise<void> {
-  const writes = new Map<string, Named<BatchWrite>>();
-  for (const one of all) {
-    const { PutRequest, DeleteRequest } = one.entry;
-    writes.set(addressOf(one.table, PutRequest?.Item ?? DeleteRequest!.Key), one);
+  const writes = new Map<string, EntryOfTable<BatchWrite>>();
+  for (const item of all) {
+    const { PutRequest, DeleteRequest } = item.entry;
+    writes.set(addressOf(item.table, PutRequest?.Item ?? DeleteRequest!.Key), item);
   }
   for (const chunk of chunks([...writes.values()], limits.batchWriteItems)) {
     let left: Record<string, BatchWrite[]> = {};

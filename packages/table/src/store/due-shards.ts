@@ -11,10 +11,10 @@ export type DueShards<Id = string> = Pick<ShardCount, 'refresh'> & {
   all(): string[]; // the shards to read
 };
 
-type Stored = { shards: number };
+type StoredShardCount = { shards: number };
 type CountTypes = {
-  item: Stored;
-  input: Stored;
+  item: StoredShardCount;
+  input: StoredShardCount;
   key: Record<never, never>;
   templates: { readonly [index: string]: Templates };
 };

@@ -116,7 +116,7 @@ function taker(session: Session, query: AnyQuery, { without, part }: Bounds) {
     hasKeyOf(entity, stored) && (projection === 'KEYS_ONLY' || hasKindOf(entity, stored));
   return (stored: Attributes): unknown => {
     if (without !== undefined && stored[query.sort!] === without) return undefined;
-    const entity = query.entities.find(one => isOf(one, stored));
+    const entity = query.entities.find(entity => isOf(entity, stored));
     if (!entity || isExpired(entity, stored, nowMs)) return undefined;
     if (part && rawPart(query, entity, stored, part.at) !== part.text) return undefined;
     const item = fromStored(entity, stored, projection === 'ALL' ? undefined : entity.key.params);
@@ -126,7 +126,8 @@ function taker(session: Session, query: AnyQuery, { without, part }: Bounds) {
 
 // A part of the sort key, as stored.
 function rawPart(query: AnyQuery, entity: AnyEntity, stored: Attributes, at: number): string | undefined {
-  const keys = query.index === undefined ? entity.key : entity.indexes.find(one => one.name === query.index);
+  const keys =
+    query.index === undefined ? entity.key : entity.indexes.find(index => index.name === query.index);
   const template = keys?.templates.sort;
   return template && partsOf(template, stored[query.sort!])?.[at];
 }

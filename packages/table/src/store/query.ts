@@ -92,11 +92,11 @@ export function defineQuery<
   const entities: readonly AnyEntity[] = Array.isArray(of) ? of : [of as AnyEntity];
   const [first] = entities;
   if (!first) throw new DesignError(`query "${name}" reads no entity`);
-  const keys = entities.map(one => keysOn(name, one, index));
+  const keys = entities.map(entity => keysOn(name, entity, index));
   const partitionTemplate = keys[0]!.templates.partition;
-  if (keys.some(one => one.templates.partition.text !== partitionTemplate.text))
+  if (keys.some(entityKey => entityKey.templates.partition.text !== partitionTemplate.text))
     throw new DesignError(`query "${name}": its entities are in different partitions`);
-  if (entities.some(one => one.table !== first.table))
+  if (entities.some(entity => entity.table !== first.table))
     throw new DesignError(`query "${name}": its entities are in different tables`);
   if (index !== undefined && consistent)
     throw new DesignError(`query "${name}": a global index cannot be read consistently`);
@@ -133,7 +133,7 @@ function keysOn(query: string, entity: AnyEntity, index: string | undefined): In
 }
 
 function commonTemplate(keys: readonly IndexKeys[]): KeyTemplate | undefined {
-  const sorts = keys.map(one => one.templates.sort).filter(sort => sort !== undefined);
+  const sorts = keys.map(entityKey => entityKey.templates.sort).filter(sort => sort !== undefined);
   const [first, ...others] = sorts;
   if (!first || others.every(other => other.text === first.text)) return first;
   let count = 0;
@@ -232,7 +232,7 @@ function boundsText(expression: Expression, sort: string, bounds: Bounds): strin
   return `${name} BETWEEN ${valueIn(expression, low)} AND ${valueIn(expression, high)}`;
 }
 
-// Where a page continues: the keys of its last item.
+// Returns the keys of a page's last item, at which the next page continues.
 export function positionOf(query: AnyQuery, stored: Attributes): Attributes {
   const { table, index } = query;
   const position: Attributes = {};

@@ -36,7 +36,7 @@ export type StoreOptions = {
 };
 
 // The name under which the cost of a call is counted. A query has its own.
-type Named = { pattern?: string };
+type PatternName = { pattern?: string };
 // The item that a write returns: before or after it.
 type Image = 'old' | 'new';
 type Returned<E, I> = I extends 'old' ? ItemOf<E> | undefined : ItemOf<E>;
@@ -49,24 +49,24 @@ export type Store = {
   get<E extends AnyEntity>(
     entity: E,
     key: KeyOf<E>,
-    options?: Named & { consistent?: boolean },
+    options?: PatternName & { consistent?: boolean },
   ): Promise<ItemOf<E> | undefined>;
   put<E extends AnyEntity, const I extends Image = 'new'>(
     entity: E,
     item: InputOf<E>,
-    options?: Named & PutOptions<ItemOf<E>> & { returns?: I },
+    options?: PatternName & PutOptions<ItemOf<E>> & { returns?: I },
   ): Promise<Returned<E, I>>;
   update<E extends AnyEntity, const I extends Image = 'new'>(
     entity: E,
     key: KeyOf<E>,
     change: Change<ItemOf<E>, KeyOf<E>>,
-    options?: Named & UpdateOptions<ItemOf<E>> & { returns?: I },
+    options?: PatternName & UpdateOptions<ItemOf<E>> & { returns?: I },
   ): Promise<Returned<E, I>>;
   // Returns the deleted item.
   delete<E extends AnyEntity>(
     entity: E,
     key: KeyOf<E>,
-    options?: Named & DeleteOptions<ItemOf<E>>,
+    options?: PatternName & DeleteOptions<ItemOf<E>>,
   ): Promise<ItemOf<E> | undefined>;
   query<Q extends AnyQuery>(
     query: Q,
@@ -80,10 +80,10 @@ export type Store = {
   ): AsyncGenerator<ResultOf<Q>>;
   batchGet<const R extends Refs>(
     refs: R,
-    options?: Named & { consistent?: boolean },
+    options?: PatternName & { consistent?: boolean },
   ): Promise<{ -readonly [I in keyof R]: Read<R[I]> }>;
-  batchWrite(steps: readonly WriteStep[], options?: Named): Promise<void>;
-  transact(steps: Steps, options?: Named & { token?: string }): Promise<void>;
+  batchWrite(steps: readonly WriteStep[], options?: PatternName): Promise<void>;
+  transact(steps: Steps, options?: PatternName & { token?: string }): Promise<void>;
   /**
    * Makes groups of writes one after another: a group of one as a plain write, a group of several as a transaction. Use
    * it when readers may see the groups in this order and only the last one makes them count. If a condition does not
@@ -96,11 +96,11 @@ export type Store = {
    */
   writeInOrder(
     groups: readonly (readonly NamedStep[])[],
-    options?: Named & { mayWait?: boolean },
+    options?: PatternName & { mayWait?: boolean },
   ): Promise<void>;
   transactGet<const R extends NamedRefs>(
     refs: R,
-    options?: Named,
+    options?: PatternName,
   ): Promise<{ -readonly [Name in keyof R]: Read<R[Name]> }>;
 };
 
@@ -115,33 +115,38 @@ export function createStore(options: StoreOptions): Store {
   const { client, clock = systemClock, random = systemRandom, cursors = createCursors() } = options;
   const session: Session = { client, clock, random, cursors, ledger: options.ledger };
   const operations = {
-    get: (entity: AnyEntity, key: object, named: Named & { consistent?: boolean } = {}) =>
+    get: (entity: AnyEntity, key: object, named: PatternName & { consistent?: boolean } = {}) =>
       getItem(session, entity, key, named),
-    put: (entity: AnyEntity, item: object, given: Named & PutOptions<never> & { returns?: Image } = {}) =>
-      putItem(session, entity, item, given),
+    put: (
+      entity: AnyEntity,
+      item: object,
+      given: PatternName & PutOptions<never> & { returns?: Image } = {},
+    ) => putItem(session, entity, item, given),
     update: (
       entity: AnyEntity,
       key: object,
       change: Change<never>,
-      given: Named & UpdateOptions<never> & { returns?: Image } = {},
+      given: PatternName & UpdateOptions<never> & { returns?: Image } = {},
     ) => updateItem(session, entity, key, change, given),
-    delete: (entity: AnyEntity, key: object, given: Named & DeleteOptions<never> = {}) =>
+    delete: (entity: AnyEntity, key: object, given: PatternName & DeleteOptions<never> = {}) =>
       deleteItem(session, entity, key, given),
     query: (query: AnyQuery, params: object, given: PageOptions<never> = {}) =>
       readPage(session, query, params, given),
     all: (query: AnyQuery, params: object, given: QueryOptions<never> = {}) =>
       readAll(session, query, params, given),
-    batchGet: (refs: Refs, { pattern = 'batch get', consistent }: Named & { consistent?: boolean } = {}) =>
-      readBatch(session, pattern, refs, consistent),
-    batchWrite: (steps: readonly WriteStep[], { pattern = 'batch write' }: Named = {}) =>
+    batchGet: (
+      refs: Refs,
+      { pattern = 'batch get', consistent }: PatternName & { consistent?: boolean } = {},
+    ) => readBatch(session, pattern, refs, consistent),
+    batchWrite: (steps: readonly WriteStep[], { pattern = 'batch write' }: PatternName = {}) =>
       writeBatch(session, pattern, steps),
-    transact: (steps: Steps, { pattern = 'transaction', token }: Named & { token?: string } = {}) =>
+    transact: (steps: Steps, { pattern = 'transaction', token }: PatternName & { token?: string } = {}) =>
       writeTogether(session, pattern, steps, { token }),
     writeInOrder: (
       groups: readonly (readonly NamedStep[])[],
-      { pattern = 'writes in order', mayWait = false }: Named & { mayWait?: boolean } = {},
+      { pattern = 'writes in order', mayWait = false }: PatternName & { mayWait?: boolean } = {},
     ) => writeInOrder(session, pattern, groups, mayWait),
-    transactGet: (refs: NamedRefs, { pattern = 'transaction' }: Named = {}) =>
+    transactGet: (refs: NamedRefs, { pattern = 'transaction' }: PatternName = {}) =>
       readTogether(session, pattern, refs),
   };
   // Operations take any entity; the types of its items are known to the compiler only.
@@ -152,7 +157,7 @@ async function getItem(
   session: Session,
   entity: AnyEntity,
   key: object,
-  { pattern = `get ${entity.name}`, consistent = false }: Named & { consistent?: boolean },
+  { pattern = `get ${entity.name}`, consistent = false }: PatternName & { consistent?: boolean },
 ): Promise<Attributes | undefined> {
   const { client } = session;
   const prepared = preparedOf(client, 'get');
@@ -169,7 +174,7 @@ async function putItem(
   session: Session,
   entity: AnyEntity,
   item: object,
-  options: Named & PutOptions<never> & { returns?: Image },
+  options: PatternName & PutOptions<never> & { returns?: Image },
 ): Promise<Attributes | undefined> {
   const { pattern = `put ${entity.name}`, returns = 'new' } = options;
   const nowMs = session.clock.now();
@@ -182,7 +187,7 @@ async function putItem(
 
   const params = putStored(entity, stored, options, nowMs);
   const input = returns === 'old' ? { ...params, ReturnValues: 'ALL_OLD' as const } : params;
-  const isOwn = (found?: Attributes) => isResultOfPut(found, stored, options);
+  const isOwn = (current?: Attributes) => isResultOfPut(current, stored, options);
   const put = failingFirst(failure, session.client.put);
   const { Attributes } = await sendWrite(session, pattern, input, put, { isOwn, explain });
   return returns === 'new' ? fromStored(entity, stored) : imageOf(entity, Attributes);
@@ -193,7 +198,7 @@ async function updateItem(
   entity: AnyEntity,
   key: object,
   change: Change<never>,
-  options: Named & UpdateOptions<never> & { returns?: Image },
+  options: PatternName & UpdateOptions<never> & { returns?: Image },
 ): Promise<Attributes | undefined> {
   const { pattern = `update ${entity.name}`, returns = 'new' } = options;
   const nowMs = session.clock.now();
@@ -234,7 +239,7 @@ async function deleteItem(
   session: Session,
   entity: AnyEntity,
   key: object,
-  options: Named & DeleteOptions<never>,
+  options: PatternName & DeleteOptions<never>,
 ): Promise<Attributes | undefined> {
   const { pattern = `delete ${entity.name}` } = options;
   const nowMs = session.clock.now();

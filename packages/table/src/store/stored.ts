@@ -14,7 +14,7 @@ import * as limits from '../limits.ts';
 
 // Items of any entity as they are stored, for tools that inspect a table.
 
-/** Which items to read as they are stored, of any entity. */
+/** Selects items of any entity, which are read as they are stored. */
 export type StoredQuery = {
   index?: string;
   partition?: string; // without it, all partitions, in the order of their hashes

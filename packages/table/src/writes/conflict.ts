@@ -74,7 +74,7 @@ export function ignoreConflict(error: unknown): void {
  */
 export const failedCondition = (error: unknown, step?: string): StepFailure | undefined =>
   failuresOf(error).find(
-    one => one.reason === 'condition_failed' && (step === undefined || one.step === step),
+    failure => failure.reason === 'condition_failed' && (step === undefined || failure.step === step),
   );
 
 /** A condition did not hold, as opposed to an outage or a conflict of transactions. */

@@ -15,7 +15,7 @@ export type ItemBuilder = (input: object, ifVersion: number | undefined) => Attr
 type Parser = (value: unknown, isGiven: boolean) => unknown;
 type Field = { safeParse(value: unknown): z.ZodSafeParseResult<unknown> };
 
-// What the code of a builder refers to.
+// The code of a builder refers to these.
 type Scope = {
   checks: Check[];
   parsers: Parser[];

@@ -6,7 +6,7 @@ import { type Session, send, sendPrepared } from '../client/session.ts';
 import { asOneWrite, isConditionFailure, storedIn } from './failure.ts';
 import type { WriteStep } from './steps.ts';
 
-type Written = { Attributes?: Attributes; ConsumedCapacity?: Capacity };
+type WriteOutput = { Attributes?: Attributes; ConsumedCapacity?: Capacity };
 type Handling = {
   isOwn(stored: Attributes | undefined): boolean;
   explain(error: unknown): unknown; // returns the error to throw instead
@@ -57,11 +57,11 @@ export async function sendWrite<Input extends object>(
   session: Session,
   pattern: string,
   input: Input,
-  operation: (input: Input) => Promise<Written>,
+  operation: (input: Input) => Promise<WriteOutput>,
   { isOwn, explain, mayRepeat = true }: Handling,
-): Promise<Written> {
+): Promise<WriteOutput> {
   let isUncertain = false;
-  const attempt = async (given: Input): Promise<Written> => {
+  const attempt = async (given: Input): Promise<WriteOutput> => {
     try {
       return await operation(given);
     } catch (error) {

@@ -78,12 +78,12 @@ export async function readTogether(
   refs: Readonly<Record<string, Ref<AnyEntity>>>,
 ): Promise<Record<string, Attributes | undefined>> {
   const named = Object.entries(refs);
-  const found =
+  const result =
     (await readTogetherPrepared(session, pattern, named)) ?? (await sendGets(session, pattern, named));
   const nowMs = session.clock.now();
   return Object.fromEntries(
     named.map(([name, { entity }], i) => {
-      const stored = found[i];
+      const stored = result[i];
       const isThere = stored && hasKindOf(entity, stored) && !isExpired(entity, stored, nowMs);
       return [name, isThere ? fromStored(entity, stored) : undefined];
     }),

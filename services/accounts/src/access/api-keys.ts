@@ -32,7 +32,7 @@ export type KeyOwner = KeyLimits & {
   permissions: Permission;
 };
 type Also = Readonly<Record<string, WriteStep>>;
-type Made = Pick<KeyOwner, 'userId' | 'madeBy' | 'permissions'>;
+type KeyCreator = Pick<KeyOwner, 'userId' | 'madeBy' | 'permissions'>;
 
 export type ApiKeys = {
   // The only place where the key itself is returned: it is not stored.
@@ -83,27 +83,33 @@ export function createApiKeys({
   announceEnd: AnnounceEnd;
 }): ApiKeys {
   const listByUser = async (userId: string): Promise<ApiKey[]> => {
-    const found: ApiKey[] = [];
-    for await (const one of store.all(keysOfUser, { userId })) found.push(one);
-    return found;
+    const keys: ApiKey[] = [];
+    for await (const key of store.all(keysOfUser, { userId })) keys.push(key);
+    return keys;
   };
   const readOwner = async (keyHash: string) => {
-    const found = await store.get(apiKeyHash, { keyHash }, { consistent: true });
-    if (!found || found.isDisabled) return undefined;
-    const permissions = await boundOf(found);
-    return permissions && { ...found, permissions };
+    const storedApiKeyHash = await store.get(apiKeyHash, { keyHash }, { consistent: true });
+    if (!storedApiKeyHash || storedApiKeyHash.isDisabled) return undefined;
+    const permissions = await boundOf(storedApiKeyHash);
+    return permissions && { ...storedApiKeyHash, permissions };
   };
   // A key is bound to its maker: it ends with their membership, and grants no more than their role.
-  const boundOf = async ({ userId, madeBy = userId, permissions }: Made): Promise<Permission | undefined> => {
+  const boundOf = async ({
+    userId,
+    madeBy = userId,
+    permissions,
+  }: KeyCreator): Promise<Permission | undefined> => {
     const role = await memberships.roleIn(userId, madeBy);
     if (role === undefined) return undefined;
     const { scope } = roles[role];
     return holdsScope(scope, permissions) ? permissions : scope;
   };
   const isGood = async (userId: string, keyId: string): Promise<true | undefined> => {
-    const found = await store.get(apiKey, { userId, keyId }, { consistent: true });
-    const isOver = found?.endsAtMs !== undefined && found.endsAtMs <= clock.now();
-    return found && !found.isDisabled && !isOver && (await boundOf(found)) ? true : undefined;
+    const storedApiKey = await store.get(apiKey, { userId, keyId }, { consistent: true });
+    const isOver = storedApiKey?.endsAtMs !== undefined && storedApiKey.endsAtMs <= clock.now();
+    return storedApiKey && !storedApiKey.isDisabled && !isOver && (await boundOf(storedApiKey))
+      ? true
+      : undefined;
   };
 
   return {
@@ -112,7 +118,7 @@ export function createApiKeys({
     isLive: (userId, keyId, fresh) =>
       whenKnown(
         live.get(keyId, () => isGood(userId, keyId), fresh),
-        found => found === true,
+        wasFound => wasFound === true,
       ),
 
     forgetAll() {
@@ -154,9 +160,9 @@ export function createApiKeys({
     },
 
     async delete(keyId, userId, also = {}) {
-      const found = await store.get(apiKey, { keyId, userId }, { consistent: true });
-      if (!found) throw keyNotFound();
-      const { keyHash } = found;
+      const storedApiKey = await store.get(apiKey, { keyId, userId }, { consistent: true });
+      if (!storedApiKey) throw keyNotFound();
+      const { keyHash } = storedApiKey;
       await announceEnd(userId);
       const steps = {
         'the key': write.delete(apiKey, { keyId, userId }, { ifPresent: true }),

@@ -59,7 +59,9 @@ export function isWithinLimits(
 function isListed(networks: readonly string[], address: string | undefined): boolean {
   if (address === undefined) return false;
   const list = new BlockList();
-  for (const { address: first, bits, family } of networks.map(parseNetwork).filter(one => one !== undefined))
+  for (const { address: first, bits, family } of networks
+    .map(parseNetwork)
+    .filter(network => network !== undefined))
     list.addSubnet(first, bits, family);
   return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, route } from '@stak/http';
+import { empty, endpoint, json, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { type Audit, doneBy } from '../audit.ts';
 import type { ApiKey } from '../main-table.ts';
@@ -37,12 +37,9 @@ const routes = {
   }),
   listKeys: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/api-keys',
     operationId: 'accounts.listKeys',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'account',
     scope: 'read',
     summary: 'List your API keys',
@@ -90,8 +87,8 @@ export function createKeyRoutes({
       return c.json({ ...show(apiKey), key }, 201);
     }),
     endpoint(routes.listKeys, async c => {
-      const found = await apiKeys.listByUser(c.get('principal').accountId);
-      return c.json({ data: found.map(show), next_cursor: null }, 200);
+      const keys = await apiKeys.listByUser(c.get('principal').accountId);
+      return c.json({ data: keys.map(show), next_cursor: null }, 200);
     }),
     endpoint(routes.deleteKey, async c => {
       const { accountId } = c.get('principal');

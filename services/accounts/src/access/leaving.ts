@@ -26,7 +26,7 @@ export type Leaving = {
   left: string[]; // the organisations that continue without them
 };
 
-// What happens to a person's organisations when they delete their account. Organisations with no other member are
+// Plans the future of a person's organisations when they delete their account. Organisations with no other member are
 // deleted; those with another owner stay. An organisation with other members but no other owner blocks the deletion.
 export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promise<Leaving> {
   const { memberships, clock } = deps;
@@ -49,12 +49,12 @@ export async function planLeaving(deps: LeavingDeps, { userId }: Profile): Promi
   const requestedAt = new Date(clock.now()).toISOString();
   for (const { accountId, role } of await memberships.list(userId)) {
     if (accountId === userId && !leaving.keepsAccount) continue;
-    const found = await memberships.read(accountId);
-    if (!found) continue;
+    const membership = await memberships.read(accountId);
+    if (!membership) continue;
     const isOwner = role === 'owner';
-    if (isOwner && found.owners === 1 && found.members > 1) throw stillNeeded(found.name);
+    if (isOwner && membership.owners === 1 && membership.members > 1) throw stillNeeded(membership.name);
     const gone = { accountId, userId };
-    if (found.members === 1) {
+    if (membership.members === 1) {
       const closed = { set: { deletingAt: requestedAt } };
       leaving.steps[`close ${accountId}`] = write.update(profile, { userId: accountId }, closed);
       leaving.steps[`count ${accountId}`] = write.check(
@@ -101,7 +101,7 @@ export async function leaveTheRest(deps: LeavingDeps, userId: string): Promise<v
   }
 }
 
-// What an organisation owns and loses with its account.
+// Erases what an organisation owns and loses with its account.
 export async function organisationErasure({ store }: LeavingDeps, accountId: string): Promise<void> {
   const steps: WriteStep[] = [write.delete(organisation, { accountId })];
   for await (const { userId } of store.all(membersOf, { accountId }))

@@ -62,22 +62,22 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
   };
 
   const list: Memberships['list'] = async userId => {
-    const found: Standing[] = [];
+    const standings: Standing[] = [];
     const page = await store.query(organisationsOf, { userId }, { limit: limits.organisationsPerPerson });
-    for (const { accountId, role } of page.items) if (role !== undefined) found.push({ accountId, role });
-    const isListed = found.some(one => one.accountId === userId);
+    for (const { accountId, role } of page.items) if (role !== undefined) standings.push({ accountId, role });
+    const isListed = standings.some(standing => standing.accountId === userId);
     const own = isListed ? undefined : await roleIn(userId, userId);
-    return own === undefined ? found : [{ accountId: userId, role: own }, ...found];
+    return own === undefined ? standings : [{ accountId: userId, role: own }, ...standings];
   };
 
   // The index may not list the most recent organisations yet, so their members are read directly.
   const countOwned = async (userId: string, recent: readonly string[]): Promise<number> => {
-    const known = new Set([userId, ...recent]);
+    const ids = new Set([userId, ...recent]);
     for await (const { accountId, role } of store.all(organisationsOf, { userId }))
-      if (role === 'owner') known.add(accountId);
-    const found = await Promise.all([...known].map(id => readMember(id, userId)));
+      if (role === 'owner') ids.add(accountId);
+    const members = await Promise.all([...ids].map(id => readMember(id, userId)));
     const isOwn = (id: string) => id === userId; // owned without a member item
-    return [...known].filter((id, i) => (found[i] ? found[i].role === 'owner' : isOwn(id))).length;
+    return [...ids].filter((id, i) => (members[i] ? members[i].role === 'owner' : isOwn(id))).length;
   };
 
   // Creates an organisation unless `find` returns an existing one. Of concurrent calls for a person one creates, and the
@@ -90,7 +90,7 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
   ): Promise<string> => {
     const { userId } = person;
     const expiresAt = inSeconds(clock.now()) + creationS;
-    let found: string | undefined;
+    let account: string | undefined;
     return createWithin(store, creation, {
       key: { userId, of: 'organisations' },
       mark: last => ({
@@ -100,10 +100,10 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
         expiresAt,
       }),
       async check(last) {
-        found = await find(last?.recent ?? []);
+        account = await find(last?.recent ?? []);
       },
       async create(step) {
-        if (found !== undefined) return found;
+        if (account !== undefined) return account;
         await writeOrganisation(person, name, by, accountId, step);
         return accountId;
       },
@@ -166,9 +166,9 @@ export function createMemberships(deps: Base & { users: Users; audit: Audit }): 
       const person = await users.readProfile(userId);
       if (!person) throw userNotFound();
       const { name, signsInto } = person;
-      const known = await firstOf(userId, signsInto === undefined ? [userId] : [signsInto, userId]);
-      if (known !== undefined) return known;
-      const listed = (await list(userId)).map(one => one.accountId);
+      const account = await firstOf(userId, signsInto === undefined ? [userId] : [signsInto, userId]);
+      if (account !== undefined) return account;
+      const listed = (await list(userId)).map(standing => standing.accountId);
       return (
         (await firstOf(userId, listed)) ??
         createUnless(person, { accountId: ids.next('org'), name }, { via: 'system' }, recent =>

@@ -28,8 +28,8 @@ export async function ensureCustomer(users: Users, client: StripeClient, user: P
 
 // Operators may delete a customer in Stripe's dashboard. Such a customer cannot buy anything.
 async function isCustomer(client: StripeClient, id: string): Promise<boolean> {
-  const found = await client.call(stripe => stripe.customers.retrieve(id).catch(unlessMissing));
-  return found !== undefined && !found.deleted;
+  const customer = await client.call(stripe => stripe.customers.retrieve(id).catch(unlessMissing));
+  return customer !== undefined && !customer.deleted;
 }
 
 // All current subscriptions that have not ended. A customer who was deleted at Stripe has none.
@@ -55,9 +55,9 @@ export const closeCheckouts = (
       .list({ customer, status: 'open', limit: limits.checkoutsPerCustomer })
       .catch(unlessMissing);
     let kept: Stripe.Checkout.Session | undefined;
-    for (const one of open?.data ?? [])
-      if (!kept && keptId !== undefined && one.metadata?.checkoutId === keptId) kept = one;
-      else await stripe.checkout.sessions.expire(one.id).catch(unlessMissing);
+    for (const session of open?.data ?? [])
+      if (!kept && keptId !== undefined && session.metadata?.checkoutId === keptId) kept = session;
+      else await stripe.checkout.sessions.expire(session.id).catch(unlessMissing);
     return kept;
   });
 

@@ -7,7 +7,7 @@ export const paidPlans = ['starter', 'pro', 'team'] as const satisfies readonly 
 // The prices that buy a plan. The first is for sale; the others are what earlier customers still pay.
 export type Prices = { readonly [Plan in PaidPlan]?: readonly string[] };
 
-export type Billed = {
+export type BilledPlan = {
   plan: PlanName;
   stripeSubId?: string;
   status?: Stripe.Subscription.Status;
@@ -20,9 +20,9 @@ export type Billed = {
 // Stripe retries a failed payment for days, and the plan stays in force meanwhile. `unpaid` means that it gave up.
 const holding: ReadonlySet<Stripe.Subscription.Status> = new Set(['active', 'trialing', 'past_due']);
 
-// What a customer has bought, from all subscriptions that have not ended. If there are two, the larger plan counts.
-export function billedOf(subscriptions: readonly Stripe.Subscription[], prices: Prices): Billed {
-  let best: Billed = { plan: 'free' };
+// Adds up a customer's subscriptions that have not ended. If there are two, the larger plan counts.
+export function billedOf(subscriptions: readonly Stripe.Subscription[], prices: Prices): BilledPlan {
+  let best: BilledPlan = { plan: 'free' };
   for (const subscription of subscriptions) {
     if (!holding.has(subscription.status)) continue;
     for (const item of subscription.items.data) {

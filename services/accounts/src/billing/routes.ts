@@ -1,4 +1,4 @@
-import { json, nameSchemas, raw, route } from '@stak/http';
+import { json, nameSchemas, raw, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { returnToChars } from '../people/oauth/limits.ts';
 import { planSchema } from '../schema.ts';
@@ -20,12 +20,9 @@ nameSchemas({ BillingPage: page });
 export const billingRoutes = {
   read: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/billing',
     operationId: 'accounts.readBilling',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'account',
     scope: 'read',
     summary: "Get the account's subscription",

@@ -12,7 +12,7 @@ import { listSubscriptions } from './customers.ts';
 import { refuse } from './errors.ts';
 import * as limits from './limits.ts';
 import { type Carried, carriedBy } from './period.ts';
-import { type Billed, billedOf } from './plans.ts';
+import { type BilledPlan, billedOf } from './plans.ts';
 import type { StripeClient } from './stripe.ts';
 import { subscription } from './tables.ts';
 
@@ -131,7 +131,7 @@ async function writeBilled(
 function carriedOf(
   { stripeSubId }: { stripeSubId?: string },
   before: ItemOf<typeof subscription> | undefined,
-  { currentPeriodStart, billingCycleAnchor }: Omit<Billed, 'plan'>,
+  { currentPeriodStart, billingCycleAnchor }: Omit<BilledPlan, 'plan'>,
   nowMs: number,
 ): { carried?: Carried } {
   if (before?.carried) return { carried: before.carried };

@@ -29,8 +29,8 @@ export const subscription = entity(ferryhookKeys, {
 
 // Undefined without a subscription, and for a subscription that is older than our record of periods.
 export async function readBillingPeriod(store: Store, userId: string): Promise<BillingPeriod | undefined> {
-  const found = await store.get(subscription, { userId }, { consistent: true });
-  const { currentPeriodStart, billingCycleAnchor, carried } = found ?? {};
+  const storedSubscription = await store.get(subscription, { userId }, { consistent: true });
+  const { currentPeriodStart, billingCycleAnchor, carried } = storedSubscription ?? {};
   return currentPeriodStart === undefined
     ? undefined
     : { currentPeriodStart, billingCycleAnchor, ...(carried && { carried }) };

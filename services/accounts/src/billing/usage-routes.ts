@@ -1,4 +1,4 @@
-import { endpoint, json, route } from '@stak/http';
+import { endpoint, json, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { userNotFound } from '../errors.ts';
 import { type Plan, type PlanName, planOf, publicPlans, shownLimit } from '../plans.ts';
@@ -12,12 +12,9 @@ const common = { tenant: 'none', mcp: false, tags } as const;
 const routes = {
   getUsage: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/usage',
     operationId: 'accounts.getUsage',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'account',
     scope: 'read',
     summary: 'Get your usage this month and your storage',
@@ -26,12 +23,9 @@ const routes = {
   }),
   listPlans: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/plans',
     operationId: 'accounts.listPlans',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'public',
     summary: 'List the plans',
     description: 'Returns the plans with their limits and prices.',

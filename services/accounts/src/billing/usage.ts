@@ -20,7 +20,7 @@ const shards = Array.from({ length: limits.usageShards }, (_, shard) => shard);
 
 type UsageDeps = Base & {
   random?: Random;
-  // Of the user's subscription, if known.
+  // Returns the billing period of the user's subscription, if known.
   billingPeriodOf?(userId: string): Promise<BillingPeriod | undefined>;
 };
 
@@ -41,8 +41,8 @@ export function createUsage({ store, clock, random = systemRandom, billingPeriod
 
   const readMonths = async (userId: string, shard: number) => {
     const keys: { userId: string; shard: number; month: string }[] = [];
-    for await (const one of store.all(usageOfShard, { userId, shard }))
-      keys.push({ userId, shard, month: one.month });
+    for await (const counter of store.all(usageOfShard, { userId, shard }))
+      keys.push({ userId, shard, month: counter.month });
     return keys;
   };
 

@@ -119,7 +119,7 @@ export function createNotices(deps: NoticeDeps): Notices {
       const page = await readMembers(deps, account, after);
       const organisation = (await deps.memberships.read(accountId))?.name ?? account.name;
       const mails = page.people
-        .filter(one => isWanted(topic, one))
+        .filter(person => isWanted(topic, person))
         .map(({ person, role }) => ({
           kind: topics[topic].kind,
           to: person.email,
@@ -146,15 +146,15 @@ type Digest = ItemOf<typeof failureDigest>;
 
 const expiryOf = (nowMs: number): number => inSeconds(nowMs) + limits.noticeS;
 
-const onlyAfter = (found: Digest | undefined) =>
-  found ? { ifVersion: found.version } : { ifAbsent: true as const };
+const onlyAfter = (digest: Digest | undefined) =>
+  digest ? { ifVersion: digest.version } : { ifAbsent: true as const };
 
 async function takeDigest({ store, clock }: NoticeDeps, accountId: string) {
-  const found = await store.get(failureDigest, { accountId }, { consistent: true });
+  const digest = await store.get(failureDigest, { accountId }, { consistent: true });
   const nowMs = clock.now();
   const taken = { accountId, lines: [], more: 0, mailedAtMs: nowMs, expiresAt: expiryOf(nowMs) };
-  const { lines = [], more = 0 } = found ?? {};
-  return { lines, more, steps: { 'the digest': write.put(failureDigest, taken, onlyAfter(found)) } };
+  const { lines = [], more = 0 } = digest ?? {};
+  return { lines, more, steps: { 'the digest': write.put(failureDigest, taken, onlyAfter(digest)) } };
 }
 
 const textOf = ({ lines, more }: Pick<Digest, 'lines' | 'more'>): Details => ({
@@ -178,12 +178,12 @@ async function readMembers(
     { limit: limits.recipientsAtOnce, ...range },
   );
   if (items.length === 0 && after === undefined) return { people: [{ person: account, role: 'owner' }] };
-  const found = await store.batchGet(
+  const profiles = await store.batchGet(
     items.map(({ userId }) => ref(profile, { userId })),
     { consistent: true, pattern: 'people of an organisation' },
   );
   const people = items.flatMap(({ role }, i) => {
-    const person = found[i];
+    const person = profiles[i];
     return role !== undefined && isOpen(person) ? [{ person, role }] : [];
   });
   return { people, ...(cursor !== undefined && { next: items.at(-1)!.userId }) };
@@ -192,11 +192,11 @@ async function readMembers(
 function isWanted(topic: Topic, { person, role }: Member): boolean {
   const { roles, isForVerified } = topics[topic];
   if (!roles.some(one => one === role) || person.isOrganisation) return false;
-  const isOff = person.mailsOff?.some(one => one === topic) ?? false;
+  const isOff = person.mailsOff?.some(mail => mail === topic) ?? false;
   return !isOff && (!isForVerified || person.emailVerified === true);
 }
 
-const isTopic = (text: string): text is MailTopic => mailTopics.some(one => one === text);
+const isTopic = (text: string): text is MailTopic => mailTopics.some(known => known === text);
 
 export const wantedMails = (off: readonly MailTopic[] = []): Record<MailTopic, boolean> => ({
   deliveries: !off.includes('deliveries'),

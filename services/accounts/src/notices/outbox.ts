@@ -138,11 +138,11 @@ async function sendRound(deps: OutboxDeps, mail: MailSettings, signal: AbortSign
   while (!signal.aborted) {
     const { items } = await deps.store.query(mailsDue, {}, { limit: limits.batch });
     const nowMs = deps.clock.now();
-    const due = items.filter(one => (one.nextAtMs ?? 0) <= nowMs) as Due[];
-    const handled = await Promise.all(due.map(one => handleOne(deps, mail, one)));
+    const due = items.filter(item => (item.nextAtMs ?? 0) <= nowMs) as Due[];
+    const handled = await Promise.all(due.map(item => handleOne(deps, mail, item)));
     // A delayed index lists mails that others have claimed. Wait instead of reading it again at once.
     if (!handled.includes(true))
-      return items.find(one => (one.nextAtMs ?? 0) > nowMs)?.nextAtMs ?? nowMs + limits.pollMs;
+      return items.find(item => (item.nextAtMs ?? 0) > nowMs)?.nextAtMs ?? nowMs + limits.pollMs;
   }
   return Infinity;
 }

@@ -1,4 +1,4 @@
-import { endpoint, raw, route } from '@stak/http';
+import { endpoint, raw, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import type { Audit } from '../audit.ts';
 import { htmlPage, pageHeaders } from '../html-page.ts';
@@ -21,12 +21,9 @@ const query = z.strictObject({
 const routes = {
   show: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/mail/unsubscribe',
     operationId: 'accounts.showUnsubscribe',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'public',
     summary: 'Show a page to unsubscribe from a kind of notice',
     description: 'The link in the `List-Unsubscribe` header of each mail. Opening it changes nothing.',

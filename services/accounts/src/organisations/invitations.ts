@@ -8,7 +8,7 @@ import { creationS } from '../limits.ts';
 import { creation, type Profile, profile } from '../main-table.ts';
 import type { Origin } from '../origin.ts';
 import { tokenRefused } from '../people/credentials/mailed-tokens.ts';
-import type { Signed } from '../people/credentials/owner.ts';
+import type { SessionOrigin } from '../people/credentials/owner.ts';
 import { type Role, roles } from '../roles.ts';
 import { settle } from '../settle.ts';
 import * as limits from './limits.ts';
@@ -43,14 +43,14 @@ export async function findInvited(
   creationId: string,
 ): Promise<Invitation | undefined> {
   const key = { accountId, invitationId: invitationIdOf(email) };
-  const found = await store.get(invitation, key, { consistent: true });
-  return found?.creationId === creationId ? found : undefined;
+  const storedInvitation = await store.get(invitation, key, { consistent: true });
+  return storedInvitation?.creationId === creationId ? storedInvitation : undefined;
 }
 
 export async function invite(
   deps: OrganisationDeps,
   actor: Actor,
-  signed: Signed,
+  signed: SessionOrigin,
   { email, role, creationId }: NewInvitation,
 ): Promise<Invitation> {
   const { store, users, memberships, throttle, clock } = deps;
@@ -59,8 +59,8 @@ export async function invite(
   checkManages(actor.role, role);
   await requireFreshFor(deps, signed, role);
   // Performs the same reads for an unknown address: the response time must not reveal whether it has an account.
-  const known = await users.findProfile('email', email);
-  if ((await memberships.roleIn(accountId, known?.userId ?? 'nobody')) !== undefined)
+  const profile = await users.findProfile('email', email);
+  if ((await memberships.roleIn(accountId, profile?.userId ?? 'nobody')) !== undefined)
     throw accountsErrors.create('accounts.already_member', 'They are a member already.', {
       errors: [
         { in: 'body', pointer: '#/email', code: 'already_member', detail: 'They are a member already.' },
@@ -91,7 +91,7 @@ export async function invite(
 // Not counting an invitation for the same address, which the new one replaces.
 async function checkRoom(deps: OrganisationDeps, accountId: string, invitationId: string): Promise<void> {
   const pending = await listInvitations(deps, accountId);
-  const others = pending.filter(one => one.invitationId !== invitationId).length;
+  const others = pending.filter(other => other.invitationId !== invitationId).length;
   if (others >= limits.invitationsPending)
     throw accountsErrors.create('accounts.too_many_invitations', 'Withdraw an invitation first.', {
       most: limits.invitationsPending,
@@ -169,12 +169,12 @@ export async function withdrawInvitation(deps: OrganisationDeps, actor: Actor, i
 
 // Invitations that can still be accepted.
 export async function listInvitations(deps: OrganisationDeps, accountId: string): Promise<Invitation[]> {
-  const found: Invitation[] = [];
-  for await (const one of deps.store.all(invitationsOf, { accountId }))
-    if (one.expiresAt > inSeconds(deps.clock.now())) found.push(one);
-  const inviters = [...new Set(found.map(({ invitedBy }) => invitedBy))];
+  const invitations: Invitation[] = [];
+  for await (const invitation of deps.store.all(invitationsOf, { accountId }))
+    if (invitation.expiresAt > inSeconds(deps.clock.now())) invitations.push(invitation);
+  const inviters = [...new Set(invitations.map(({ invitedBy }) => invitedBy))];
   const standings = await Promise.all(inviters.map(id => deps.memberships.roleIn(accountId, id)));
-  return found.filter(({ invitedBy, role }) => mayInvite(standings[inviters.indexOf(invitedBy)], role));
+  return invitations.filter(({ invitedBy, role }) => mayInvite(standings[inviters.indexOf(invitedBy)], role));
 }
 
 // An invitation depends on the member who sent it: it is void once they may not invite any more.
@@ -198,7 +198,7 @@ export async function lookAtInvitation(deps: OrganisationDeps, text: string, { a
 // repeated call with the same link, after a lost response, finds the membership that it created.
 export async function acceptInvitation(
   deps: OrganisationDeps,
-  signed: Signed,
+  signed: SessionOrigin,
   text: string,
 ): Promise<Standing> {
   await deps.throttle.tryToken(signed.address);
@@ -235,7 +235,7 @@ type Accepted = { token: InvitationToken; found: Invitation; account: Profile; i
 
 function acceptSteps(
   deps: OrganisationDeps,
-  { userId, sessionId, address, requestId }: Signed,
+  { userId, sessionId, address, requestId }: SessionOrigin,
   { token, found, account, inviter }: Accepted,
 ): Record<string, WriteStep> {
   const { accountId, invitationId, role, email, invitedBy } = found;
@@ -329,9 +329,14 @@ async function mailSteps(
 }
 
 async function readInvitation(deps: OrganisationDeps, accountId: string, invitationId: string) {
-  const found = await deps.store.get(invitation, { accountId, invitationId }, { consistent: true });
-  if (!found || found.expiresAt <= inSeconds(deps.clock.now())) throw invitationNotFound();
-  return found;
+  const storedInvitation = await deps.store.get(
+    invitation,
+    { accountId, invitationId },
+    { consistent: true },
+  );
+  if (!storedInvitation || storedInvitation.expiresAt <= inSeconds(deps.clock.now()))
+    throw invitationNotFound();
+  return storedInvitation;
 }
 
 async function readAccount({ users }: OrganisationDeps, accountId: string): Promise<Profile> {

@@ -6,7 +6,12 @@ import type { AuditRecord } from '../audit.ts';
 import { sha256 } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
 import { type Profile, profile } from '../main-table.ts';
-import { proveOwner, requireFresh, type Signed, type SignInDeps } from '../people/credentials/owner.ts';
+import {
+  proveOwner,
+  requireFresh,
+  type SessionOrigin,
+  type SignInDeps,
+} from '../people/credentials/owner.ts';
 import { type Plan, type PlanName, planOf } from '../plans.ts';
 import { type Role, roles } from '../roles.ts';
 import { settle } from '../settle.ts';
@@ -82,7 +87,7 @@ export async function listMembers(
 // Admins and owners can take over an organisation, so granting these roles needs more than an open session.
 export async function requireFreshFor(
   deps: OrganisationDeps,
-  signed: Signed,
+  signed: SessionOrigin,
   role: Role,
   current: Role = 'viewer',
 ): Promise<void> {
@@ -92,7 +97,7 @@ export async function requireFreshFor(
 export async function changeRole(
   deps: OrganisationDeps,
   actor: Actor,
-  signed: Signed,
+  signed: SessionOrigin,
   { userId, role }: { userId: string; role: Role },
 ): Promise<void> {
   const { accountId } = actor;
@@ -176,7 +181,7 @@ const invitationsGo = (accountId: string, { email, claimedEmail = email }: Parti
 export async function transferOwnership(
   deps: OrganisationDeps,
   actor: Actor,
-  signed: Signed,
+  signed: SessionOrigin,
   { userId, password }: { userId: string; password: string | undefined },
 ): Promise<void> {
   const { accountId } = actor;

@@ -1,7 +1,8 @@
 import { type AccountPrincipal, cursorRefused, endpoint, type PrincipalOf, toPage } from '@stak/http';
-import { tableErrors, write } from '@stak/table';
+import { ignoreConflict, tableErrors, write } from '@stak/table';
 import { type Invitation, organisation } from '../access/tables.ts';
 import { doneBy } from '../audit.ts';
+import { isoTime } from '../deps.ts';
 import { accountsErrors, organisationNotFound, userNotFound } from '../errors.ts';
 import { type Origin, originOf } from '../origin.ts';
 import type { Browser } from '../people/sessions/browser.ts';
@@ -27,7 +28,7 @@ import {
 } from './members.ts';
 import { organisationRoutes as routes } from './routes.ts';
 
-type SignedIn = PrincipalOf<'session'>;
+type SessionCaller = PrincipalOf<'session'>;
 type RequestPart = Parameters<typeof originOf>[0];
 
 export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Browser }) {
@@ -65,8 +66,8 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
         action: 'organisation.renamed',
         detail: name,
       });
-      if (!open) await store.transact(memberships.stepsToOpen(account)).catch(ignoreOpened);
-      const set = { name, updatedAt: isoNow(clock.now()) };
+      if (!open) await store.transact(memberships.stepsToOpen(account)).catch(ignoreConflict);
+      const set = { name, updatedAt: isoTime(clock.now()) };
       const renamed = write.update(organisation, { accountId }, { set });
       await store.transact({ 'the organisation': renamed, audit }, { pattern: 'rename an organisation' });
       return c.json(await show(c.get('principal')), 200);
@@ -75,9 +76,9 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
       const { userId, accountId: current, credentialId } = c.get('principal');
       const within = (await sessions.read(userId, credentialId))?.confinedTo;
       const all = await memberships.list(userId);
-      const found = all.filter(one => within === undefined || one.accountId === within);
+      const matching = all.filter(invitation => within === undefined || invitation.accountId === within);
       const data = await Promise.all(
-        found.map(async ({ accountId, role }) => ({
+        matching.map(async ({ accountId, role }) => ({
           accountId,
           name: await nameOf(accountId),
           role,
@@ -139,8 +140,8 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
       return c.body(null, 204);
     }),
     endpoint(routes.listInvitations, async c => {
-      const found = await listInvitations(deps, c.get('principal').accountId);
-      return c.json({ data: found.map(showInvitation), next_cursor: null }, 200);
+      const invitations = await listInvitations(deps, c.get('principal').accountId);
+      return c.json({ data: invitations.map(showInvitation), next_cursor: null }, 200);
     }),
     endpoint(routes.invite, async c => {
       const actor = actorOf(c.get('principal'), originOf(c));
@@ -162,8 +163,8 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
     }),
     endpoint(routes.look, async c => {
       browser.checkOrigin(c);
-      const found = await lookAtInvitation(deps, c.req.valid('json').token, originOf(c));
-      return c.json({ ...found, expiresAt: isoNow(found.expiresAt * 1000) }, 200);
+      const invitation = await lookAtInvitation(deps, c.req.valid('json').token, originOf(c));
+      return c.json({ ...invitation, expiresAt: isoTime(invitation.expiresAt * 1000) }, 200);
     }),
     endpoint(routes.accept, async c =>
       c.json(await acceptInvitation(deps, signedOf(c), c.req.valid('json').token), 200),
@@ -171,9 +172,7 @@ export function createOrganisationRoutes(deps: OrganisationDeps & { browser: Bro
   ] as const;
 }
 
-const isoNow = (ms: number): string => new Date(ms).toISOString();
-
-const actorOf = (principal: SignedIn, origin: Origin): Actor => ({
+const actorOf = (principal: SessionCaller, origin: Origin): Actor => ({
   accountId: principal.accountId,
   userId: principal.userId,
   role: principal.role as Role,
@@ -181,7 +180,7 @@ const actorOf = (principal: SignedIn, origin: Origin): Actor => ({
   entry: doneBy(principal, origin),
 });
 
-const signedOf = (c: RequestPart & { get(name: 'principal'): SignedIn }) => {
+const signedOf = (c: RequestPart & { get(name: 'principal'): SessionCaller }) => {
   const { userId, credentialId: sessionId } = c.get('principal');
   return { userId, sessionId, ...originOf(c) };
 };
@@ -192,13 +191,8 @@ const showInvitation = ({ invitationId, email, role, invitedBy, sentAt, expiresA
   role,
   invitedBy,
   sentAt,
-  expiresAt: isoNow(expiresAt * 1000),
+  expiresAt: isoTime(expiresAt * 1000),
 });
-
-// Another call has opened it meanwhile.
-function ignoreOpened(error: unknown): void {
-  if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') throw error;
-}
 
 function refuseCursor(error: unknown): never {
   throw tableErrors.includes(error) && error.code === 'table.cursor_refused' ? cursorRefused(error) : error;

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import type { OrganisationProvider } from '../access/tables.ts';
 import { doneBy } from '../audit.ts';
@@ -62,12 +62,9 @@ nameSchemas({ OrganisationProvider: shownSchema });
 const routes = {
   read: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/organisation/provider',
     operationId: 'accounts.readOrganisationProvider',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'session',
     scope: 'admin',
     summary: 'Get the identity provider of the organisation',
@@ -154,12 +151,9 @@ const routes = {
   }),
   look: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/auth/organisations/{accountId}',
     operationId: 'accounts.readOrganisationSignIn',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'public',
     limits: { rate },
     summary: 'Get the organisation of a sign-in page',
@@ -315,10 +309,10 @@ export function createOrganisationProviderRoutes(deps: Deps) {
     }),
     endpoint(routes.callback, async c => {
       const { accountId } = c.req.valid('param');
-      let found: Awaited<ReturnType<typeof requireProvider>> | undefined;
+      let provider: Awaited<ReturnType<typeof requireProvider>> | undefined;
       const findClient = async () => {
-        found = await requireProvider(deps, accountId);
-        return clientOf(deps, found.settings);
+        provider = await requireProvider(deps, accountId);
+        return clientOf(deps, provider.settings);
       };
       const { identity, returnTo, linker } = await issuers.finish(
         ownerOf(accountId),
@@ -326,10 +320,10 @@ export function createOrganisationProviderRoutes(deps: Deps) {
         redirectUriOf(accountId),
         { url: c.req.url, cookie: c.req.header('cookie') },
       );
-      const came = { ...found!, identity };
+      const visit = { ...provider!, identity };
       c.header('Set-Cookie', issuers.clearCookie);
-      if (linker) await linkThrough(deps, came, linker, originOf(c));
-      else browser.answer(c, await signInThrough(deps, came, originOf(c)), true);
+      if (linker) await linkThrough(deps, visit, linker, originOf(c));
+      else browser.answer(c, await signInThrough(deps, visit, originOf(c)), true);
       return c.redirect(returnTo, 302);
     }),
     endpoint(routes.link, async c => {

@@ -1,5 +1,5 @@
 import type { Sealer } from '@stak/kit';
-import { failedStep, is, type WriteStep, write } from '@stak/table';
+import { failedStep, ignoreConflict, is, type WriteStep, write } from '@stak/table';
 import { accountIsOpen, isOpen } from '../access/memberships.ts';
 import {
   linkedSubject,
@@ -14,7 +14,7 @@ import { accountsErrors, disabledError, organisationNotFound } from '../errors.t
 import { settleAttempts } from '../limits.ts';
 import type { Profile } from '../main-table.ts';
 import type { Origin } from '../origin.ts';
-import { requireFresh, type Signed } from '../people/credentials/owner.ts';
+import { requireFresh, type SessionOrigin } from '../people/credentials/owner.ts';
 import { attemptOver, type Linker } from '../people/oauth/attempts.ts';
 import { refuse } from '../people/oauth/errors.ts';
 import { displayName } from '../people/oauth/identities.ts';
@@ -70,7 +70,7 @@ export async function requireProvider(deps: OrganisationProviderDeps, accountId:
 export async function changeProvider(
   deps: OrganisationProviderDeps,
   actor: Actor,
-  signed: Signed,
+  signed: SessionOrigin,
   { clientSecret, ...wanted }: ProviderSettings,
 ): Promise<OrganisationProvider> {
   const { store, clock, sealer, audit, issuers } = deps;
@@ -81,9 +81,8 @@ export async function changeProvider(
     throw refuse('accounts.provider_refused', `The issuer cannot be used: ${refusal}`);
   const before = await readProvider(deps, accountId);
   // A stored secret is sent to no other issuer: an owner, who may not read it, could name their own.
-  const known = before?.issuer === wanted.issuer ? before.sealedSecret : undefined;
-  const sealedSecret =
-    clientSecret === undefined ? known : sealer.seal(clientSecret, sealLocation(accountId));
+  const kept = before?.issuer === wanted.issuer ? before.sealedSecret : undefined;
+  const sealedSecret = clientSecret === undefined ? kept : sealer.seal(clientSecret, sealLocation(accountId));
   if (sealedSecret === undefined)
     throw refuse('accounts.provider_refused', 'A new provider needs its client secret.');
   const settings = { accountId, ...wanted, sealedSecret, updatedAt: isoTime(clock.now()) };
@@ -122,28 +121,28 @@ export async function removeProvider(
   });
 }
 
-type Came = { settings: OrganisationProvider; account: Profile; identity: Identity };
+type ProviderVisit = { settings: OrganisationProvider; account: Profile; identity: Identity };
 
 // Finds the person by issuer and subject alone. The address is only the provider's claim, so an existing account with it
 // is not used.
 export async function signInThrough(
   deps: OrganisationProviderDeps,
-  came: Came,
+  visit: ProviderVisit,
   origin: Origin,
 ): Promise<SignedIn> {
   const { store, users, sessions, memberships, outbox } = deps;
-  const { settings, identity } = came;
+  const { settings, identity } = visit;
   const { accountId } = settings;
   const claimedEmail = checkDomain(settings, identity);
   const key = { accountId, subjectHash: hashOf(settings.issuer, identity.id) };
   for (let left = settleAttempts; ; left--) {
-    const found = await store.get(providerSubject, key, { consistent: true });
-    if (!found) {
-      const isMade = await join(deps, came, claimedEmail, origin);
+    const storedProviderSubject = await store.get(providerSubject, key, { consistent: true });
+    if (!storedProviderSubject) {
+      const isMade = await join(deps, visit, claimedEmail, origin);
       if (!isMade && left === 1) throw attemptOver();
       continue;
     }
-    const { userId } = found;
+    const { userId } = storedProviderSubject;
     const user = await users.readProfile(userId);
     if (user?.disabledAt !== undefined) throw disabledError();
     if (!user || (await memberships.roleIn(accountId, userId)) === undefined) throw notMember();
@@ -170,7 +169,7 @@ const unchanged = ({ accountId, updatedAt }: OrganisationProvider): WriteStep =>
 // it. Returns false if a concurrent sign-in created the person first.
 async function join(
   deps: OrganisationProviderDeps,
-  { settings, account, identity }: Came,
+  { settings, account, identity }: ProviderVisit,
   claimedEmail: string,
   { address, requestId }: Origin,
 ): Promise<boolean> {
@@ -179,7 +178,7 @@ async function join(
   if (!(await memberships.read(accountId)))
     await store
       .transact(memberships.stepsToOpen(account), { pattern: 'open an organisation' })
-      .catch(ignoreStep);
+      .catch(ignoreConflict);
   const userId = ids.next('usr');
   const now = isoTime(clock.now());
   const detail = `${claimedEmail} as ${role}`;
@@ -216,7 +215,7 @@ async function join(
 // Links a signed-in member to their identity at the organisation's provider.
 export async function linkThrough(
   deps: OrganisationProviderDeps,
-  { settings, identity }: Came,
+  { settings, identity }: ProviderVisit,
   { userId, sessionId }: Linker,
   { address, requestId }: Origin,
 ): Promise<void> {
@@ -247,7 +246,7 @@ export async function unlinkSubject(
   { store, audit }: OrganisationProviderDeps,
   user: Profile,
   accountId: string,
-  { sessionId, address, requestId }: Signed,
+  { sessionId, address, requestId }: SessionOrigin,
 ): Promise<void> {
   const { userId } = user;
   const linked = await store.get(linkedSubject, { userId, accountId }, { consistent: true });
@@ -305,8 +304,3 @@ const noProvider = () =>
   accountsErrors.create('accounts.organisation_not_found', 'Organisation not found, or it has no provider.');
 const notMember = () =>
   refuse('accounts.not_a_member', 'You are no longer a member of this organisation. Ask its admins.');
-
-// A concurrent call has opened the organisation.
-function ignoreStep(error: unknown): void {
-  if (failedStep(error) === undefined) throw error;
-}

@@ -1,4 +1,4 @@
-import { empty, json, nameSchemas, pageOf, pageQuery, route } from '@stak/http';
+import { empty, json, nameSchemas, pageOf, pageQuery, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { roleNames } from '../roles.ts';
 import { emailSchema, nameSchema, planSchema, tokensSchema, triedPasswordSchema } from '../schema.ts';
@@ -63,12 +63,9 @@ nameSchemas({
 export const organisationRoutes = {
   read: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/organisation',
     operationId: 'accounts.readOrganisation',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'account',
     scope: 'read',
     summary: 'Get the current organisation',
@@ -93,12 +90,9 @@ export const organisationRoutes = {
   }),
   list: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/organisations',
     operationId: 'accounts.listOrganisations',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'person',
     summary: 'List your organisations',
     description: 'Returns every organisation of the person who signed in, with their role in it.',
@@ -166,12 +160,9 @@ export const organisationRoutes = {
   }),
   listMembers: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/members',
     operationId: 'accounts.listMembers',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'account',
     scope: 'read',
     summary: 'List the members of the organisation',
@@ -249,12 +240,9 @@ export const organisationRoutes = {
   }),
   listInvitations: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/invitations',
     operationId: 'accounts.listInvitations',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'session',
     scope: 'admin',
     summary: 'List pending invitations',

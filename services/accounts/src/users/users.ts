@@ -64,9 +64,9 @@ export function createUsers({ store, clock, ids, usage }: UsersDeps): Users {
   const findProfile = async (unique: Unique, value: string): Promise<Profile | undefined> => {
     const userId = await locks[unique].owner(store, value);
     // Always two reads, so that the duration does not reveal whether the value is taken.
-    const found = await readProfile(userId ?? 'nobody');
+    const profile = await readProfile(userId ?? 'nobody');
     // The value may have moved to another user between the two reads.
-    return found?.[unique] === value ? found : undefined;
+    return profile?.[unique] === value ? profile : undefined;
   };
 
   const withUsage = async (stored: Profile): Promise<User> => ({
@@ -155,7 +155,9 @@ function clausesOf(change: UserChange): { set: Partial<Editable>; remove: (keyof
 }
 
 const removedUniques = (removed: readonly string[]) =>
-  Object.fromEntries(uniques.filter(one => removed.includes(one)).map(one => [one, undefined]));
+  Object.fromEntries(
+    uniques.filter(attribute => removed.includes(attribute)).map(attribute => [attribute, undefined]),
+  );
 
 // Locks are moved based on the values that were read, which must be unchanged.
 function unchangedUniques(current: Profile, change: UserChange) {

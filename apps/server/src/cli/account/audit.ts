@@ -1,4 +1,4 @@
-import { defineCommand, type FlagsOf, loadConnection, serverOption } from '../action.ts';
+import { connectLate, defineCommand, type FlagsOf, serverOption } from '../action.ts';
 
 const actions = { list, export: exportAll };
 
@@ -20,23 +20,21 @@ export const registerAudit = defineCommand('audit <action>', {
 });
 
 async function list(flags: Flags): Promise<void> {
-  const { connect, printJson, printTable } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client, printJson, printTable } = await connectLate(flags);
   const { data } = await client.accounts.listAudit({ limit: 100 });
   if (flags.json) return printJson(data.data);
-  const rows = data.data.map(one => [
-    one.at,
-    one.action,
-    one.by ?? one.via,
-    one.target ?? '',
-    one.detail ?? '',
+  const rows = data.data.map(line => [
+    line.at,
+    line.action,
+    line.by ?? line.via,
+    line.target ?? '',
+    line.detail ?? '',
   ]);
   printTable([['at', 'action', 'by', 'target', 'detail'], ...rows], 'Nothing has been done yet');
 }
 
 async function exportAll(flags: Flags): Promise<void> {
-  const { connect } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client } = await connectLate(flags);
   const { data } = await client.accounts.exportAudit();
   process.stdout.write(data);
 }

@@ -1,6 +1,6 @@
 import { UsageError } from '../../config/errors.ts';
 import { readMoment, readOptionalList, readText } from '../../config/flags.ts';
-import { defineCommand, type FlagsOf, loadConnection, serverOption } from '../action.ts';
+import { connectLate, defineCommand, type FlagsOf, serverOption } from '../action.ts';
 import { stepUp } from './proof.ts';
 
 const actions = { list, create, delete: remove };
@@ -32,8 +32,7 @@ export const registerKeys = defineCommand('keys <action> [id]', {
 });
 
 async function list(flags: Flags): Promise<void> {
-  const { connect, printJson, printTable } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client, printJson, printTable } = await connectLate(flags);
   const { data } = await client.accounts.listKeys();
   if (flags.json) return printJson(data.data);
   const rows = data.data.map(key => [
@@ -51,8 +50,7 @@ async function list(flags: Flags): Promise<void> {
 }
 
 async function create(flags: Flags): Promise<void> {
-  const { connect } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client } = await connectLate(flags);
   const name = readText('--name', flags.name);
   const expires = readMoment('--expires', flags.expires);
   const tenants = readOptionalList('--tenant', flags.tenant);
@@ -76,8 +74,7 @@ async function create(flags: Flags): Promise<void> {
 
 async function remove(flags: Flags, id: string | undefined): Promise<void> {
   if (id === undefined) throw new UsageError('which key? see stak keys list');
-  const { connect } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client } = await connectLate(flags);
   await client.accounts.deleteKey({ keyId: id });
   console.log(`${id} is refused from now on`);
 }

@@ -126,11 +126,11 @@ async function sessions(flags: Flags): Promise<void> {
   const { client } = await connect(flags);
   const { data } = (await client.accounts.listSessions()).data;
   if (flags.json) return printJson(data);
-  const rows = data.map(one => [
-    one.sessionId,
-    one.isCurrent ? `${one.device} (this one)` : one.device,
-    one.address ?? '',
-    one.lastUsedAt,
+  const rows = data.map(session => [
+    session.sessionId,
+    session.isCurrent ? `${session.device} (this one)` : session.device,
+    session.address ?? '',
+    session.lastUsedAt,
   ]);
   printTable([['id', 'device', 'address', 'last used'], ...rows]);
 }

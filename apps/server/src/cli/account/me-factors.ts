@@ -56,7 +56,12 @@ export async function passkeys(flags: Flags): Promise<void> {
   const { client, url } = await connect(flags);
   const { data } = (await client.accounts.listPasskeys()).data;
   if (flags.json) return printJson(data);
-  const rows = data.map(one => [one.passkeyId, one.name, one.lastUsedAt ?? 'never used', one.createdAt]);
+  const rows = data.map(passkey => [
+    passkey.passkeyId,
+    passkey.name,
+    passkey.lastUsedAt ?? 'never used',
+    passkey.createdAt,
+  ]);
   const where = `Passkeys are added in a browser: ${new URL('/console/account?tab=security', url)}`;
   printTable([['id', 'name', 'last used', 'since'], ...rows], `There are no passkeys yet. ${where}`);
   if (data.length > 0) console.error(where);

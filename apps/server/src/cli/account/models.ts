@@ -1,5 +1,5 @@
 import { UsageError } from '../../config/errors.ts';
-import { defineCommand, type FlagsOf, loadConnection, serverOption } from '../action.ts';
+import { connectLate, defineCommand, type FlagsOf, serverOption } from '../action.ts';
 import type { ConnectFlags } from '../connection.ts';
 
 const actions = { list, test };
@@ -23,8 +23,7 @@ export const registerModels = defineCommand('models [action] [name]', {
 });
 
 async function list(flags: Flags): Promise<void> {
-  const { connect, printJson, printTable } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client, printJson, printTable } = await connectLate(flags);
   const { data } = await client.agents.listModels();
   if (flags.json) return printJson(data.data);
   const rows = data.data.map(({ provider, model, is_default, price }) => [
@@ -41,8 +40,7 @@ async function test(flags: ConnectFlags, name: string | undefined): Promise<void
   if (name !== undefined && slash < 1)
     throw new UsageError(`${JSON.stringify(name)} is not a provider/model; see stak models`);
   const body = name === undefined ? {} : { provider: name.slice(0, slash), model: name.slice(slash + 1) };
-  const { connect, withoutCommands } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client, withoutCommands } = await connectLate(flags);
   const { data } = await client.agents.testModel({ body });
   const { input_tokens, output_tokens } = data.usage;
   console.log(withoutCommands(data.answer));

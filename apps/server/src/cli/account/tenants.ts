@@ -1,6 +1,6 @@
 import { UsageError } from '../../config/errors.ts';
 import { readText } from '../../config/flags.ts';
-import { defineCommand, type FlagsOf, loadConnection, serverOption } from '../action.ts';
+import { connectLate, defineCommand, type FlagsOf, serverOption } from '../action.ts';
 
 const actions = {
   list,
@@ -59,8 +59,7 @@ export const registerTokens = defineCommand('tokens <action>', {
 });
 
 async function list(flags: TenantFlags): Promise<void> {
-  const { connect, iterate, printJson, printTable, takeFirst } = await load();
-  const { client } = await connect(flags);
+  const { client, iterate, printJson, printTable, takeFirst } = await connectLate(flags);
   const tenants = await takeFirst(iterate(client.tenants.list), Number.POSITIVE_INFINITY);
   if (flags.json) return printJson(tenants);
   const rows = tenants.map(({ tenant_id, name, status, created_at }) => [
@@ -76,8 +75,7 @@ async function list(flags: TenantFlags): Promise<void> {
 }
 
 async function create(flags: TenantFlags): Promise<void> {
-  const { connect, printJson } = await load();
-  const { client } = await connect(flags);
+  const { client, printJson } = await connectLate(flags);
   const name = readText('--name', flags.name);
   const id = flags.id === undefined ? {} : { tenant_id: readText('--id', flags.id) };
   const { data } = await client.tenants.create({ body: { ...id, name, status: 'active' } });
@@ -86,8 +84,7 @@ async function create(flags: TenantFlags): Promise<void> {
 
 async function show(flags: TenantFlags, id: string | undefined): Promise<void> {
   const tenant_id = idOf(id);
-  const { connect, printJson } = await load();
-  const { client } = await connect(flags);
+  const { client, printJson } = await connectLate(flags);
   const { data: tenant } = await client.tenants.get({ tenant_id });
   const { data: settings } = await client.tenants.getSettings({ tenant_id });
   printJson({ ...tenant, settings });
@@ -99,16 +96,14 @@ async function become(
   status: 'active' | 'suspended',
 ): Promise<void> {
   const tenant_id = idOf(id);
-  const { connect } = await load();
-  const { client } = await connect(flags);
+  const { client } = await connectLate(flags);
   const { data } = await client.tenants.update({ tenant_id, body: { status } });
   console.log(`${data.tenant_id} is ${data.status}`);
 }
 
 async function remove(flags: TenantFlags, id: string | undefined): Promise<void> {
   const tenant_id = idOf(id);
-  const { connect } = await load();
-  const { client } = await connect(flags);
+  const { client } = await connectLate(flags);
   const { data: begun } = await client.tenants.delete({ tenant_id });
   const { erasure_id } = begun;
   console.log(`${tenant_id} is closed; its data is being erased (${erasure_id})`);
@@ -131,8 +126,7 @@ async function mint(flags: TokenFlags): Promise<void> {
   if (ttl_seconds !== undefined && !Number.isInteger(ttl_seconds))
     throw new UsageError('--ttl needs a number of seconds');
   const scope = flags.scope === undefined ? undefined : readText('--scope', flags.scope).replaceAll(',', ' ');
-  const { connect } = await load();
-  const { client } = await connect(flags);
+  const { client } = await connectLate(flags);
   const { data } = await client.tenants.mintToken({
     tenant_id,
     body: { sub, ...(scope !== undefined && { scope }), ...(ttl_seconds !== undefined && { ttl_seconds }) },
@@ -145,5 +139,3 @@ function idOf(id: string | undefined): string {
   if (id === undefined) throw new UsageError('which tenant? see stak tenants list');
   return id;
 }
-
-const load = async () => ({ ...(await loadConnection()), ...(await import('@stak/client')) });

@@ -64,20 +64,20 @@ export async function demo(flags: DemoFlags): Promise<void> {
 // its folder must be named.
 function chooseServer(flags: DemoFlags, folder: string): string {
   const { flagUrl } = readClientConfig(flags);
-  const found = findServer(folder);
-  if (flagUrl === undefined && found === undefined)
+  const server = findServer(folder);
+  if (flagUrl === undefined && server === undefined)
     throw new UsageError(
       `no server runs in ${folder}; start one with stak start, or name the folder of one with --path`,
     );
-  if (flagUrl !== undefined && found !== undefined && !isSame(flagUrl, found))
+  if (flagUrl !== undefined && server !== undefined && !isSame(flagUrl, server))
     throw new UsageError(
-      `the server of ${folder} is at ${found}, not at ${flagUrl}; name the folder of the other with --path`,
+      `the server of ${folder} is at ${server}, not at ${flagUrl}; name the folder of the other with --path`,
     );
-  return flagUrl ?? found!;
+  return flagUrl ?? server!;
 }
 
-const isSame = (one: string, other: string): boolean => {
-  const [a, b] = [one, other].map(url => new URL(url));
+const isSame = (value: string, other: string): boolean => {
+  const [a, b] = [value, other].map(url => new URL(url));
   return (
     a!.port === b!.port && (a!.hostname === b!.hostname || [a!, b!].every(url => isLoopback(url.hostname)))
   );

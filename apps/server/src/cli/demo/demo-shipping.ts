@@ -55,7 +55,7 @@ export async function openShipping({ client, stripe }: Workspace, random: Random
     );
     return events.flatMap(({ eventId, deliveries }) => {
       const latest = deliveries
-        .filter(one => one.connectionId === connectionId)
+        .filter(delivery => delivery.connectionId === connectionId)
         .sort((a, b) => b.run - a.run)[0];
       return latest ? [{ eventId, state: latest.state, isHeld: latest.isHeld }] : [];
     });

@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import type { Order } from './shop.ts';
 import type { PaymentType } from './story.ts';
 
-type Given = { id: string; type: PaymentType; order: Order; createdS: number };
+type PaymentEvent = { id: string; type: PaymentType; order: Order; createdS: number };
 
 // An event in Stripe's format, with the fields that the shop uses.
-export function wordEvent({ id, type, order, createdS }: Given): string {
+export function wordEvent({ id, type, order, createdS }: PaymentEvent): string {
   const { number, customer, product, pieces, cents } = order;
   const [what, prefix] = objects[type];
   return JSON.stringify({

@@ -7,7 +7,7 @@ export const tenant_id = 'demo-shop';
 export const inbox_key = 'news';
 export const storyLabel = 'demo'; // on tasks of the story, which the next run clears away
 
-// What the story needs, created if it does not exist yet.
+// The things that the story is about, created if they do not exist yet.
 export type Workspace = {
   client: Client;
   stripe: { sourceId: string; secret: string };
@@ -79,8 +79,8 @@ export type NewConnection = Parameters<Client['webhooks']['createConnection']>[0
 
 async function findSource({ webhooks }: Client, body: NewSource): Promise<string> {
   const { data } = await webhooks.listSources();
-  const known = data.data.find(({ name }) => name === body.name);
-  return known?.sourceId ?? (await webhooks.createSource({ body })).data.sourceId;
+  const existing = data.data.find(({ name }) => name === body.name);
+  return existing?.sourceId ?? (await webhooks.createSource({ body })).data.sourceId;
 }
 
 // The connection; undefined if the server may not call that address, as one in production may not call itself.
@@ -90,11 +90,11 @@ export async function findConnection(
   body: NewConnection,
 ): Promise<string | undefined> {
   const { data } = await webhooks.listConnections({ sourceId });
-  const known = data.data.find(({ name }) => name === body.name);
-  if (known) {
-    const { connectionId } = known;
+  const existing = data.data.find(({ name }) => name === body.name);
+  if (existing) {
+    const { connectionId } = existing;
     // Reactivated, so that the circuit breaker forgets an earlier destination.
-    if (known.status === 'active')
+    if (existing.status === 'active')
       await webhooks.editConnection({ connectionId, body: { status: 'paused' } });
     await webhooks.editConnection({ connectionId, body: { ...body, status: 'active' } });
     return connectionId;

@@ -64,7 +64,7 @@ function readChoice<const Choice extends string>(
   given: unknown,
   choices: readonly Choice[],
 ): Choice {
-  const chosen = choices.find(one => one === readText(flag, given));
+  const chosen = choices.find(choice => choice === readText(flag, given));
   if (chosen !== undefined) return chosen;
   throw new UsageError(`${flag} is one of ${choices.join(', ')}, not ${JSON.stringify(given)}`);
 }

@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import { explain } from '../../config/errors.ts';
 
-export type Session = {
+export type ChatSession = {
   input: NodeJS.ReadableStream;
   output: NodeJS.WritableStream; // for the prompt and the echo
   say(content: string, signal: AbortSignal): Promise<void>;
 };
 
 // Reads lines until Ctrl-D or Ctrl-C. An error with one message is printed, and the session continues.
-export async function converse({ input, output, say }: Session): Promise<void> {
+export async function converse({ input, output, say }: ChatSession): Promise<void> {
   const lines = createInterface({ input, output, terminal: true, prompt: '> ' });
   const stopping = new AbortController();
   lines.on('SIGINT', () => {

@@ -33,21 +33,21 @@ async function events(flags: HookFlags, eventId: string | undefined): Promise<vo
   const { client } = await connect(flags);
   if (eventId !== undefined) return printJson((await client.webhooks.readEvent({ eventId })).data);
   const { sourceId } = await findSource(client, flags.source);
-  const found = await takeFirst(iterate(client.webhooks.listEvents, { sourceId, ...filter }), most);
-  if (flags.json) return printJson(found);
+  const events = await takeFirst(iterate(client.webhooks.listEvents, { sourceId, ...filter }), most);
+  if (flags.json) return printJson(events);
   printTable(
-    [['id', 'received', 'status', 'method', 'bytes', 'type'], ...found.map(rowOf)],
+    [['id', 'received', 'status', 'method', 'bytes', 'type'], ...events.map(rowOf)],
     'No events found; stak hooks sources shows the address to send one to.',
   );
 }
 
-const rowOf = (one: Event): string[] => [
-  one.eventId,
-  timeText(one.receivedAt),
-  one.status,
-  one.method,
-  `${one.size}`,
-  one.contentType ?? '',
+const rowOf = (event: Event): string[] => [
+  event.eventId,
+  timeText(event.receivedAt),
+  event.status,
+  event.method,
+  `${event.size}`,
+  event.contentType ?? '',
 ];
 
 async function replay(flags: HookFlags, eventId: string | undefined): Promise<void> {
@@ -58,7 +58,7 @@ async function replay(flags: HookFlags, eventId: string | undefined): Promise<vo
     const { data } = await client.webhooks.replayEvent({ eventId, body: { connectionIds } });
     return console.log(`${data.deliveries} deliveries are due`);
   }
-  if (!flags.all && Object.values(filter).every(one => one === undefined))
+  if (!flags.all && Object.values(filter).every(value => value === undefined))
     throw new UsageError('which events? give an id, or --source with --status, --from, --to or --all');
   const { client } = await connect(flags);
   const { sourceId } = await findSource(client, flags.source);

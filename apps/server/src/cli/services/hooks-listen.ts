@@ -58,11 +58,11 @@ async function readStart(client: Client, sourceId: string): Promise<{ sinceMs: n
 
 // Returns whether an id is new, and forgets the oldest ones.
 function createMemory(most: number): (id: string) => boolean {
-  const known = new Set<string>();
+  const seen = new Set<string>();
   return id => {
-    if (known.has(id)) return false;
-    known.add(id);
-    if (known.size > most) known.delete(known.values().next().value!);
+    if (seen.has(id)) return false;
+    seen.add(id);
+    if (seen.size > most) seen.delete(seen.values().next().value!);
     return true;
   };
 }

@@ -5,7 +5,7 @@ import { connect } from '../connection.ts';
 import { printJson, printTable } from '../print.ts';
 import type { HookFlags } from './hooks-actions.ts';
 
-type Source = Awaited<ReturnType<Client['webhooks']['listSources']>>['data']['data'][number];
+type ListedSource = Awaited<ReturnType<Client['webhooks']['listSources']>>['data']['data'][number];
 type NewSource = Parameters<Client['webhooks']['createSource']>[0]['body'];
 
 export async function sources(flags: HookFlags): Promise<void> {
@@ -24,13 +24,13 @@ export async function sources(flags: HookFlags): Promise<void> {
   }
   const { data } = await client.webhooks.listSources();
   if (flags.json) return printJson(data.data);
-  const rows = data.data.map(one => [
-    one.sourceId,
-    one.name,
-    one.provider,
-    one.status,
-    `${one.eventCount}`,
-    one.ingestUrl ?? '',
+  const rows = data.data.map(source => [
+    source.sourceId,
+    source.name,
+    source.provider,
+    source.status,
+    `${source.eventCount}`,
+    source.ingestUrl ?? '',
   ]);
   printTable(
     [['id', 'name', 'provider', 'status', 'events', 'address'], ...rows],
@@ -50,13 +50,13 @@ export async function connections(flags: HookFlags): Promise<void> {
   }
   const { data } = await client.webhooks.listConnections({ sourceId });
   if (flags.json) return printJson(data.data);
-  const rows = data.data.map(one => [
-    one.connectionId,
-    one.name,
-    one.breaker === 'closed' ? one.status : `${one.status}, breaker ${one.breaker}`,
-    `${one.deliveryCount}`,
-    `${one.failureCount}`,
-    one.destinationUrl,
+  const rows = data.data.map(source => [
+    source.connectionId,
+    source.name,
+    source.breaker === 'closed' ? source.status : `${source.status}, breaker ${source.breaker}`,
+    `${source.deliveryCount}`,
+    `${source.failureCount}`,
+    source.destinationUrl,
   ]);
   printTable(
     [['id', 'name', 'status', 'delivered', 'failed', 'destination'], ...rows],
@@ -65,11 +65,11 @@ export async function connections(flags: HookFlags): Promise<void> {
 }
 
 // Finds a source by id or name.
-export async function findSource(client: Client, given: unknown): Promise<Source> {
+export async function findSource(client: Client, given: unknown): Promise<ListedSource> {
   const wanted = readText('--source', given);
   const { data } = await client.webhooks.listSources();
-  const byId = data.data.find(one => one.sourceId === wanted);
-  const byName = data.data.filter(one => one.name === wanted);
+  const byId = data.data.find(source => source.sourceId === wanted);
+  const byName = data.data.filter(source => source.name === wanted);
   const found = byId ?? byName[0];
   if (!found) throw new UsageError(`there is no source ${JSON.stringify(wanted)}; see stak hooks sources`);
   if (!byId && byName.length > 1)

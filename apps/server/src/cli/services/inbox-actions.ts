@@ -70,7 +70,7 @@ async function listInboxes(flags: Flags): Promise<void> {
   const { client } = await connect(flags);
   const { data } = await client.inbox.listInboxes({ tenant_id });
   if (flags.json) return printJson(data.data);
-  const rows = data.data.map(one => [one.inbox_key, one.title, one.description ?? '']);
+  const rows = data.data.map(inbox => [inbox.inbox_key, inbox.title, inbox.description ?? '']);
   printTable(
     [['inbox', 'title', 'description'], ...rows],
     'There are no inboxes yet; one is made with PUT /v1/tenants/{id}/inboxes/{key}',
@@ -83,14 +83,14 @@ async function listSends(flags: Flags): Promise<void> {
   const { client } = await connect(flags);
   const sends = await takeFirst(iterate(client.inbox.listSends, inboxId), most);
   if (flags.json) return printJson(sends);
-  const rows = sends.map(one => [
-    one.id,
-    timeText(one.received * 1000),
-    one.audiences.kind === 'everyone' ? 'everyone' : `${one.recipients}`,
-    one.status,
-    `${one.delivered}`,
-    `${one.read}`,
-    one.title ?? '',
+  const rows = sends.map(send => [
+    send.id,
+    timeText(send.received * 1000),
+    send.audiences.kind === 'everyone' ? 'everyone' : `${send.recipients}`,
+    send.status,
+    `${send.delivered}`,
+    `${send.read}`,
+    send.title ?? '',
   ]);
   printTable(
     [['id', 'sent', 'to', 'status', 'delivered', 'read', 'title'], ...rows],
@@ -100,12 +100,12 @@ async function listSends(flags: Flags): Promise<void> {
 
 type Message = Awaited<ReturnType<Client['inbox']['feed']>>['data']['data'][number];
 
-const rowOf = (one: Message): string[] => [
-  one.id,
-  timeText(one.received * 1000),
-  one.read ? 'read' : 'unread',
-  one.taxonomy?.category ?? '',
-  one.message.title,
+const rowOf = (message: Message): string[] => [
+  message.id,
+  timeText(message.received * 1000),
+  message.read ? 'read' : 'unread',
+  message.taxonomy?.category ?? '',
+  message.message.title,
 ];
 
 async function listFeed(flags: Flags): Promise<void> {
@@ -174,7 +174,7 @@ async function receipts(flags: Flags, id: string | undefined): Promise<void> {
   const { client } = await connect(flags);
   const rows = await takeFirst(iterate(client.inbox.listReceipts, { ...inboxId, id, ...filter }), most);
   if (flags.json) return printJson(rows);
-  const lines = rows.map(one => [one.uid, one.readat === null ? 'unread' : timeText(one.readat * 1000)]);
+  const lines = rows.map(row => [row.uid, row.readat === null ? 'unread' : timeText(row.readat * 1000)]);
   printTable([['user', 'read'], ...lines], 'Nobody has it.');
 }
 

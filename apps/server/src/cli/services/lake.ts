@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { UsageError } from '../../config/errors.ts';
 import { readText } from '../../config/flags.ts';
-import { defineCommand, type FlagsOf, loadConnection, serverOption } from '../action.ts';
+import { connectLate, defineCommand, type FlagsOf, serverOption } from '../action.ts';
 
 const actions = { query, insight, status };
 
@@ -34,8 +34,7 @@ export const registerLake = defineCommand('lake <action> [text]', {
 
 async function query(flags: Flags, sql: string | undefined): Promise<void> {
   if (sql === undefined) throw new UsageError('which query? for example: stak lake query "show tables"');
-  const { connect, printJson, printTable } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client, printJson, printTable } = await connectLate(flags);
   const params = readParams(flags.param);
   const asked = { sql, ...(params && { params }) };
   if (flags.to !== undefined) {
@@ -57,8 +56,8 @@ async function query(flags: Flags, sql: string | undefined): Promise<void> {
 // Numbers, booleans and null are parsed; everything else, and quoted values, is text.
 function readParams(given: unknown): Record<string, string | number | boolean | null> | undefined {
   if (given === undefined) return undefined;
-  const pairs = [given].flat().map(one => {
-    const [, name, value] = /^(\w+)=(.*)$/s.exec(readText('--param', one)) ?? [];
+  const pairs = [given].flat().map(pair => {
+    const [, name, value] = /^(\w+)=(.*)$/s.exec(readText('--param', pair)) ?? [];
     if (name === undefined) throw new UsageError('--param needs a name and a value, like status=pending');
     return [name, readValue(value!)] as const;
   });
@@ -82,12 +81,11 @@ function formatOf(file: string): 'csv' | 'arrow' | 'parquet' {
 }
 
 async function insight(flags: Flags, name: string | undefined): Promise<void> {
-  const { connect, printJson, printTable } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client, printJson, printTable } = await connectLate(flags);
   if (name === undefined) {
     const { data: list } = await client.insights.list();
     if (flags.json) return printJson(list.data);
-    return printTable([['name', 'what'], ...list.data.map(one => [one.name, one.description])]);
+    return printTable([['name', 'what'], ...list.data.map(table => [table.name, table.description])]);
   }
   const days = flags.days === undefined ? undefined : Number(flags.days);
   const { data } = await client.insights.read({ name, ...(days !== undefined && { days }) });
@@ -98,8 +96,7 @@ async function insight(flags: Flags, name: string | undefined): Promise<void> {
 }
 
 async function status(flags: Flags): Promise<void> {
-  const { connect, printJson, printTable } = await loadConnection();
-  const { client } = await connect(flags);
+  const { client, printJson, printTable } = await connectLate(flags);
   const { data } = await client.lake.status();
   if (flags.json) return printJson(data);
   const rows = data.tables.map(({ table, last_commit_at, backfill, lag_ms }) => [

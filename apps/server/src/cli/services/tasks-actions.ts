@@ -44,7 +44,7 @@ async function search(flags: Flags, q: string | undefined): Promise<void> {
   show(flags, await takeFirst(iterate(client.tasks.search, { q, limit: Math.min(most, 100) }), most));
 }
 
-type Listed = {
+type TaskRow = {
   task_id: string;
   title: string;
   status: string;
@@ -53,7 +53,7 @@ type Listed = {
   category?: string;
 };
 
-function show(flags: Flags, tasks: readonly Listed[]): void {
+function show(flags: Flags, tasks: readonly TaskRow[]): void {
   if (flags.json) printJson(tasks);
   else
     printTable(
@@ -62,14 +62,14 @@ function show(flags: Flags, tasks: readonly Listed[]): void {
     );
 }
 
-const rowOf = ({ task_id, due_date = '', priority = '', status, category = '', title }: Listed): string[] => [
+const rowOf = ({
   task_id,
-  due_date,
-  priority,
+  due_date = '',
+  priority = '',
   status,
-  category,
+  category = '',
   title,
-];
+}: TaskRow): string[] => [task_id, due_date, priority, status, category, title];
 
 async function done(flags: Flags, task_id: string | undefined): Promise<void> {
   if (task_id === undefined) throw new UsageError('which task? see stak tasks list');
@@ -91,7 +91,7 @@ async function download(flags: Flags): Promise<void> {
 function readChoice<T extends string>(name: string, value: unknown, choices: readonly T[]): T | undefined {
   if (value === undefined) return undefined;
   const text = readText(name, value);
-  const choice = choices.find(one => one === text);
+  const choice = choices.find(choice => choice === text);
   if (choice === undefined)
     throw new UsageError(`${name} is one of ${choices.join(', ')}, not ${JSON.stringify(text)}`);
   return choice;

@@ -4,7 +4,7 @@ import { type DueShards, usualDueShards } from '../../config/config.ts';
 import { beatMs, lookAgainMs } from '../../store/presence.ts';
 import { dollarsPerMillion, type KeyHeat, perPartition } from './heat.ts';
 
-// What servers and the consumers of streams use by the second, besides the operations of a load.
+// Units that servers and the consumers of streams use by the second, besides the operations of a load.
 
 /** The consumers of each table's stream. */
 export const consumersOf: Readonly<Record<string, number>> = {
@@ -16,7 +16,8 @@ export const consumersOf: Readonly<Record<string, number>> = {
   'todo-app-data': 3,
 };
 
-// Of a consumer, for each shard in which something happens: its checkpoint. Leases and reports are those of idle servers.
+// A consumer writes its checkpoint for each shard in which something happens. Leases and reports are those of idle
+// servers.
 const checkpointsPerSecond = 1;
 
 /** Units a second of one server that does nothing: its report, its leases, and what it reads by itself. Counted by a test. */

@@ -11,23 +11,23 @@ const dueKeys: Readonly<Record<string, keyof DueShards>> = {
 };
 
 export const withDueShards = (measured: readonly Simulated[], dueShards: DueShards): Simulated[] =>
-  measured.map(one => ({
-    ...one,
-    ways: one.ways.map(({ place, heat }, index) => {
+  measured.map(flow => ({
+    ...flow,
+    ways: flow.ways.map(({ place, heat }, index) => {
       const keys = spread(heat.keys, dueShards);
-      const isLast = index === one.ways.length - 1;
+      const isLast = index === flow.ways.length - 1;
       return { place, heat: { ...heat, keys, hottest: isLast ? hottestEverywhere(keys) : hottestOf(keys) } };
     }),
   }));
 
 const spread = (keys: readonly KeyHeat[], dueShards: DueShards): KeyHeat[] =>
-  keys.map((one): KeyHeat => {
-    const by = dueKeys[`${one.where} ${one.key}`];
-    if (by === undefined) return one;
+  keys.map((key): KeyHeat => {
+    const by = dueKeys[`${key.where} ${key.key}`];
+    if (by === undefined) return key;
     const shards = dueShards[by];
     const times = shards / usualDueShards[by];
     // Writes are spread over the shards. Every shard is read as often as before, however many there are.
-    return one.kind === 'write'
-      ? { ...one, partitions: shards, shards, hottestUnits: rounded(one.hottestUnits / times) }
-      : { ...one, partitions: shards, shards, units: rounded(one.units * times) };
+    return key.kind === 'write'
+      ? { ...key, partitions: shards, shards, hottestUnits: rounded(key.hottestUnits / times) }
+      : { ...key, partitions: shards, shards, units: rounded(key.units * times) };
   });

@@ -6,8 +6,9 @@ import { type Client, createClient } from '@stak/client';
 import { catchUpMs } from '@stak/webhooks';
 import { localModel } from './local-model.ts';
 
-// What customers do all day, through the API of a running server. Each flow runs in several ways: all in one busy tenant
-// or account, which shows its limit, and once in each of many accounts, which shows what all of them share.
+// A flow is something that customers do all day, through the API of a running server. Each runs in several ways: all in
+// one busy tenant or account, which shows its limit, and once in each of many accounts, which shows what all of them
+// share.
 export type Flow = {
   name: string;
   rate: 'events' | 'publishes' | 'feeds' | 'marks' | 'turns' | 'tasks' | 'modelTurns'; // the option that sets its rate
@@ -209,7 +210,7 @@ const sayIn =
     });
   };
 
-// Of tenants and users from the flow before, with a model from now on.
+// Takes the tenants and users of the flow before, which have a model from now on.
 function modelTurns(session: Session): Flow {
   const { account } = session;
   const say = sayIn(session, 'order', 'When does my order arrive?');

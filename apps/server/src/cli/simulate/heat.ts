@@ -61,7 +61,7 @@ export function heatOf(
   const keys = keysOf(groupsOf(work, dueShards), operations);
   if (keys.length === 0) throw new Error('nothing was read or written');
   const sum = (kind: 'read' | 'write'): number =>
-    rounded(keys.reduce((units, one) => units + (one.kind === kind && !isPolled(one) ? one.units : 0), 0));
+    rounded(keys.reduce((units, key) => units + (key.kind === kind && !isPolled(key) ? key.units : 0), 0));
   const reads = sum('read');
   const writes = sum('write');
   return {
@@ -109,10 +109,10 @@ function keysOf(groups: Iterable<Group>, operations: number): KeyHeat[] {
     sum.hottestUnits = Math.max(sum.hottestUnits, units / operations / shards);
     keys.set(name, sum);
   }
-  return Array.from(keys.values(), one => ({
-    ...one,
-    units: rounded(one.units),
-    hottestUnits: rounded(one.hottestUnits),
+  return Array.from(keys.values(), key => ({
+    ...key,
+    units: rounded(key.units),
+    hottestUnits: rounded(key.hottestUnits),
   })).sort((a, b) => dollarsPerMillion[b.kind] * b.units - dollarsPerMillion[a.kind] * a.units);
 }
 
@@ -125,11 +125,11 @@ export function hottestOf(keys: readonly KeyHeat[]): Hottest {
       units,
       most: rounded(perPartition[kind] / units),
     }))
-    .reduce((most, one) => (one.most < most.most ? one : most));
+    .reduce((most, limit) => (limit.most < most.most ? limit : most));
 }
 
-// Of operations in many accounts, as many as anybody likes: what limits them is what all accounts share. Without that,
-// it is the hottest partition of the accounts that were measured.
+// The number of accounts is unlimited, so what limits their operations is what all of them share. If they share
+// nothing, it is the hottest partition of the accounts that were measured.
 export function hottestEverywhere(keys: readonly KeyHeat[]): Hottest {
   const ofOperations = keys.filter(isOfOperations);
   const shared = ofOperations.filter(isShared);

@@ -80,7 +80,7 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
   const servers = load.servers ?? usualServers;
   const dueShards = dueShardsOf(measured);
   if (rows.length > 0)
-    for (const one of idleKeys(servers, dueShards)) keys.set(`${one.where} ${one.key} ${one.kind}`, one);
+    for (const idle of idleKeys(servers, dueShards)) keys.set(`${idle.where} ${idle.key} ${idle.kind}`, idle);
   const warm = Array.from(
     keys.values(),
     (key): WarmKey => ({ ...key, share: key.unitsEach / perPartition[key.kind] }),
@@ -96,7 +96,7 @@ export function planLoad(measured: readonly Simulated[], load: Load): Plan {
   };
 }
 
-// Of a tenant with so many operations a second, most share a read or a write that happens once a second, as they did
+// In a tenant with so many operations a second, most share a read or a write that happens once a second, as they did
 // where it was measured in one busy tenant.
 const busyPerSecond = 10;
 
@@ -115,7 +115,7 @@ function dueShardsOf(measured: readonly Simulated[]): DueShards {
 
 // How many partitions a key has under the load: those of each tenant or user. A key of neither is shared by all of them,
 // and has as many as when it was measured.
-function partitionsOf(one: KeyHeat, { users, tenants }: Load): number {
-  if (isShared(one)) return one.partitions;
-  return (isOfUser(one) ? users : tenants) * one.shards;
+function partitionsOf(key: KeyHeat, { users, tenants }: Load): number {
+  if (isShared(key)) return key.partitions;
+  return (isOfUser(key) ? users : tenants) * key.shards;
 }

@@ -1,6 +1,6 @@
 import type { KeyHeat } from './heat.ts';
 
-// Whose partitions a key has.
+// Tells by its attributes whether a key belongs to a user, a tenant or an account.
 
 const ofUser = /\{(uid|user_id|conversation_id|eventId|event_id|key)\}/;
 const ofTenant = /\{(tenant_key|tenant_id|account_id|userId|sourceId|connectionId)(:\w+)?\}/;
@@ -11,10 +11,10 @@ export const isOfUser = ({ key }: Key): boolean => ofUser.test(key);
 export const isShared = (one: Key): boolean => !isOfUser(one) && !ofTenant.test(one.key);
 
 // A list that every server looks at by the second, such as what is due.
-export const isPolled = (one: Pick<KeyHeat, 'key' | 'kind'>): boolean => one.kind === 'read' && isShared(one);
+export const isPolled = (key: Pick<KeyHeat, 'key' | 'kind'>): boolean => key.kind === 'read' && isShared(key);
 
-// What all share is read by the second, such as due items, however many operations there are. So is what uses a small
-// part of a write unit, such as a checkpoint: it does not grow with the load.
+// Shared reads, such as those of due items, happen by the second, however many operations there are. A write of a small
+// part of a unit, such as a checkpoint, does not grow with the load either.
 const bySecond = 0.25;
-export const isOfOperations = (one: KeyHeat): boolean =>
-  !isShared(one) || (one.kind === 'write' && one.units >= bySecond);
+export const isOfOperations = (key: KeyHeat): boolean =>
+  !isShared(key) || (key.kind === 'write' && key.units >= bySecond);

@@ -19,7 +19,7 @@ export type SimulateOptions = {
 };
 
 const longestMs = 20_000;
-// What is busy is cached, and counted once a second for many operations; what is quiet pays for each one.
+// Reads of busy items are cached, and counted once a second for many operations. Quiet ones are paid for each time.
 const busyRounds = 8;
 
 // Runs the whole server on a store in memory that reports which partition is used by what. Every flow runs once in each

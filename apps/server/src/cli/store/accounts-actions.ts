@@ -13,12 +13,12 @@ import type { options } from './accounts.ts';
 
 type Flags = FlagsOf<typeof options>;
 
-type Opened = {
+type OpenAccounts = {
   database: Database;
   config: ServerConfig;
   operators: ReturnType<typeof createAccounts>['operators'];
 };
-type Action = (opened: Opened, flags: Flags, who: string) => Promise<void>;
+type Action = (opened: OpenAccounts, flags: Flags, who: string) => Promise<void>;
 
 const withWho =
   (work: Action) =>
@@ -77,7 +77,7 @@ type Row = {
   deletingAt?: string;
 };
 
-async function list({ database: { client }, config }: Opened, asJson: boolean): Promise<void> {
+async function list({ database: { client }, config }: OpenAccounts, asJson: boolean): Promise<void> {
   const rows: ReturnType<typeof shown>[] = [];
   let ExclusiveStartKey: Record<string, unknown> | undefined;
   do {
@@ -90,18 +90,18 @@ async function list({ database: { client }, config }: Opened, asJson: boolean): 
     for (const item of page.Items ?? []) rows.push(shown(item as Row, config));
     ExclusiveStartKey = page.LastEvaluatedKey;
   } while (ExclusiveStartKey);
-  rows.sort((one, other) => (one.createdAt < other.createdAt ? -1 : 1));
+  rows.sort((row, other) => (row.createdAt < other.createdAt ? -1 : 1));
   if (asJson) return console.log(JSON.stringify(rows, null, 2));
   printTable(
     [
       ['id', 'e-mail', 'plan', 'state', 'since'],
-      ...rows.map(one => [one.userId, one.email, one.plan, one.state, one.createdAt.slice(0, 10)]),
+      ...rows.map(row => [row.userId, row.email, row.plan, row.state, row.createdAt.slice(0, 10)]),
     ],
     'There are no accounts yet.',
   );
 }
 
-async function show({ operators, config }: Opened, flags: Flags, who: string): Promise<void> {
+async function show({ operators, config }: OpenAccounts, flags: Flags, who: string): Promise<void> {
   const user = await operators.find(who);
   const row = {
     ...shown(user, config),
@@ -135,7 +135,7 @@ function readPlan(value: unknown): PlanName {
   throw new UsageError(`--plan needs one of ${planNames.join(', ')}`);
 }
 
-async function withOpened(flags: Flags, work: (opened: Opened) => Promise<void>): Promise<void> {
+async function withOpened(flags: Flags, work: (opened: OpenAccounts) => Promise<void>): Promise<void> {
   loadEnvFile();
   const config = readServerConfig({ path: flags.path });
   await visitDatabase(config.store, 'there are no accounts here: no server has ever run', async database => {

@@ -149,7 +149,7 @@ async function importIntoServer(
 
 function readKeep(value: unknown): ReadonlySet<Keep> {
   const given = readOptionalList('--keep', value) ?? [];
-  const unknown = given.find(name => !keepNames.some(one => one === name));
+  const unknown = given.find(name => !keepNames.some(keepName => keepName === name));
   if (unknown !== undefined) throw new FlagError(`--keep takes ${keepNames.join(', ')}, not ${unknown}`);
   return new Set(keepNames.filter(name => given.includes(name)));
 }

@@ -28,20 +28,20 @@ export const actions = { status };
 
 async function status(flags: Flags): Promise<void> {
   const maxLagMs = flags.maxLag === undefined ? undefined : readDurationMs('--max-lag', flags.maxLag);
-  const found = await withTarget(flags, target => readStatus(target, Date.now()));
-  process.exitCode = exitCodeOf(found, maxLagMs);
+  const status = await withTarget(flags, target => readStatus(target, Date.now()));
+  process.exitCode = exitCodeOf(status, maxLagMs);
   const text = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
-  const gaps = found.gaps.map(({ from, to, missing }) => ({ from: text(from), to: text(to), missing }));
+  const gaps = status.gaps.map(({ from, to, missing }) => ({ from: text(from), to: text(to), missing }));
   if (flags.json === true)
     return printJson({
-      snapshot: found.snapshot && { at: text(found.snapshot.at), bytes: found.snapshot.bytes },
-      oldest: text(found.oldest),
-      shipped_until: text(found.newest),
-      lag_seconds: found.lagMs === undefined ? null : found.lagMs / 1000,
-      bytes: found.bytes,
-      objects: found.objects,
-      histories: found.ranges.length,
-      ranges: found.ranges.map(({ history, from, until, madeAt, server }) => ({
+      snapshot: status.snapshot && { at: text(status.snapshot.at), bytes: status.snapshot.bytes },
+      oldest: text(status.oldest),
+      shipped_until: text(status.newest),
+      lag_seconds: status.lagMs === undefined ? null : status.lagMs / 1000,
+      bytes: status.bytes,
+      objects: status.objects,
+      histories: status.ranges.length,
+      ranges: status.ranges.map(({ history, from, until, madeAt, server }) => ({
         history,
         from: text(from),
         until: text(until),
@@ -50,14 +50,15 @@ async function status(flags: Flags): Promise<void> {
       })),
       gaps,
     });
-  if (!found.snapshot) return console.log('There is no complete snapshot here: nothing can be restored yet.');
+  if (!status.snapshot)
+    return console.log('There is no complete snapshot here: nothing can be restored yet.');
   printTable([
     ['backup', ''],
-    ['newest snapshot', `${timeText(found.snapshot.at)}, ${sizeText(found.snapshot.bytes)}`],
-    ['shipped until', `${text(found.newest)}, ${Math.round((found.lagMs ?? 0) / 1000)} s ago`],
-    ['goes back to', timeText(found.oldest ?? 0)],
-    ['size', `${sizeText(found.bytes)} in ${found.objects} objects`],
-    ...found.ranges.map(({ from, until, madeAt, server }) => [
+    ['newest snapshot', `${timeText(status.snapshot.at)}, ${sizeText(status.snapshot.bytes)}`],
+    ['shipped until', `${text(status.newest)}, ${Math.round((status.lagMs ?? 0) / 1000)} s ago`],
+    ['goes back to', timeText(status.oldest ?? 0)],
+    ['size', `${sizeText(status.bytes)} in ${status.objects} objects`],
+    ...status.ranges.map(({ from, until, madeAt, server }) => [
       'history',
       `${text(from)} to ${text(until)}${madeAt === undefined ? '' : `, of a store made at ${text(madeAt)}`}${server === undefined ? '' : `, by Stak ${server}`}`,
     ]),

@@ -90,7 +90,7 @@ async function migrateTo(from: Embedded, folder: string, target: Target, how: Sw
 
 type Switching = { isSwitching: boolean; pauseMs?: number };
 
-type Work = Switching & {
+type MigrationContext = Switching & {
   from: Embedded;
   to: Database;
   file: MigrationFile;
@@ -98,7 +98,15 @@ type Work = Switching & {
   folder: string;
 };
 
-async function copyAndSwitch({ from, to, file, save, folder, isSwitching, pauseMs }: Work): Promise<void> {
+async function copyAndSwitch({
+  from,
+  to,
+  file,
+  save,
+  folder,
+  isSwitching,
+  pauseMs,
+}: MigrationContext): Promise<void> {
   const { state } = file;
   const move: Move = { id: state.id, ...file.to };
   await prepareTarget(to, state.id);

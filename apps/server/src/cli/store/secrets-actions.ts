@@ -14,7 +14,7 @@ import type { options } from './secrets.ts';
 
 type Flags = FlagsOf<typeof options>;
 
-type Opened = { database: Database; keys: readonly SecretKey[]; sealer: Sealer };
+type OpenSecrets = { database: Database; keys: readonly SecretKey[]; sealer: Sealer };
 
 export const actions = {
   status: (flags: Flags) => withOpened(flags, opened => status(opened, flags.json === true)),
@@ -22,7 +22,7 @@ export const actions = {
   rotate: (flags: Flags) => withOpened(flags, opened => rotate(opened, flags.revoke === true)),
 };
 
-async function status({ database, keys }: Opened, asJson: boolean): Promise<void> {
+async function status({ database, keys }: OpenSecrets, asJson: boolean): Promise<void> {
   const counts = new Map(keys.map(({ id }) => [id, 0]));
   for await (const { sealed } of findSealedValues(database.client, designs))
     counts.set(keyIdOf(sealed), (counts.get(keyIdOf(sealed)) ?? 0) + 1);
@@ -32,7 +32,7 @@ async function status({ database, keys }: Opened, asJson: boolean): Promise<void
   printTable([['key', 'values', ''], ...rows]);
 }
 
-async function reseal({ database: { client }, sealer }: Opened): Promise<void> {
+async function reseal({ database: { client }, sealer }: OpenSecrets): Promise<void> {
   const counts = { resealed: 0, changed: 0, unopened: 0 };
   for await (const value of findSealedValues(client, designs)) {
     if (!sealer.isStale(value.sealed)) continue;
@@ -47,7 +47,7 @@ async function reseal({ database: { client }, sealer }: Opened): Promise<void> {
 }
 
 // Running servers notice within a minute.
-async function rotate({ database, sealer }: Opened, revoke: boolean): Promise<void> {
+async function rotate({ database, sealer }: OpenSecrets, revoke: boolean): Promise<void> {
   const clock = systemClock;
   const { rotateSigningKeys } = createAccounts({
     store: createStore({ client: database.client, clock }),
@@ -62,7 +62,7 @@ async function rotate({ database, sealer }: Opened, revoke: boolean): Promise<vo
   console.log(`The next key signs tokens from now on. ${old}; servers notice within a minute.`);
 }
 
-async function withOpened(flags: Flags, work: (opened: Opened) => Promise<void>): Promise<void> {
+async function withOpened(flags: Flags, work: (opened: OpenSecrets) => Promise<void>): Promise<void> {
   loadEnvFile();
   const config = readServerConfig({ path: flags.path });
   await visitDatabase(config.store, 'there are no tables here: no server has ever run', async database => {

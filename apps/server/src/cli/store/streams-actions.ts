@@ -20,7 +20,7 @@ import type { options } from './streams.ts';
 
 type Flags = FlagsOf<typeof options>;
 
-type Opened = { store: Store; source: StreamSource };
+type OpenStreams = { store: Store; source: StreamSource };
 type Action = (flags: Flags, consumer: string | undefined) => Promise<void>;
 
 export const actions = {
@@ -40,11 +40,11 @@ function nameOf(consumer: string | undefined): string {
   return consumer;
 }
 
-const readOne = ({ store, source }: Opened, consumer: string): Promise<ConsumerStatus> =>
+const readOne = ({ store, source }: OpenStreams, consumer: string): Promise<ConsumerStatus> =>
   readStatus({ store, source, clock: systemClock }, consumer);
 
 async function status(
-  opened: Opened,
+  opened: OpenStreams,
   consumer: string | undefined,
   asJson: boolean,
   maxLagMs = Number.POSITIVE_INFINITY,
@@ -57,7 +57,7 @@ async function status(
   else if (all.some(({ deadLetters }) => deadLetters > 0)) process.exitCode = 3;
   if (asJson) console.log(JSON.stringify(all, null, 2));
   else if (all.length === 0) console.log('No consumer has run here yet.');
-  else for (const one of all) printStatus(one);
+  else for (const status of all) printStatus(status);
 }
 
 const lagMsOf = ({ behind }: ShardStatus): number =>
@@ -81,20 +81,21 @@ function describeShard({ shardId, state, owner, behind, sequence }: ShardStatus)
   return `${shardId}: ${owner ? `owned by ${owner}` : state}, ${opened}, ${lag}`;
 }
 
-const count = (number: number, one: string, many: string) => `${number} ${number === 1 ? one : many}`;
+const count = (number: number, singular: string, many: string) =>
+  `${number} ${number === 1 ? singular : many}`;
 
-async function letters({ store }: Opened, consumer: string, asJson: boolean): Promise<void> {
-  const found: object[] = [];
+async function letters({ store }: OpenStreams, consumer: string, asJson: boolean): Promise<void> {
+  const rows: object[] = [];
   for await (const letter of createDeadLetters({ store, clock: systemClock, consumer }).list()) {
     const { event_id, sequence, attempts, failed_at, error } = letter;
     const shown = { event_id, sequence, attempts, failed_at: new Date(failed_at), error };
-    if (asJson) found.push(shown);
+    if (asJson) rows.push(shown);
     else console.log(JSON.stringify(shown));
   }
-  if (asJson) printJson(found);
+  if (asJson) printJson(rows);
 }
 
-async function redrive(opened: Opened, consumer: string): Promise<void> {
+async function redrive(opened: OpenStreams, consumer: string): Promise<void> {
   const { deadLetters, members } = await readOne(opened, consumer);
   if (deadLetters === 0) return console.log(`${consumer} has no dead letters.`);
   await requestRedrive(opened.store, systemClock, consumer);
@@ -102,29 +103,29 @@ async function redrive(opened: Opened, consumer: string): Promise<void> {
   console.log(`${consumer} handles ${count(deadLetters, 'dead letter', 'dead letters')} again ${when}.`);
 }
 
-const watchOf = ({ store }: Opened) =>
+const watchOf = ({ store }: OpenStreams) =>
   createMissedWatch({ store, clock: systemClock, log: createLogger({ level: 'silent' }) });
 
-async function missed(opened: Opened, asJson: boolean): Promise<void> {
-  const found = (await watchOf(opened).read()).map(({ consumer, table, since, noticed_at }) => ({
+async function missed(opened: OpenStreams, asJson: boolean): Promise<void> {
+  const missed = (await watchOf(opened).read()).map(({ consumer, table, since, noticed_at }) => ({
     consumer,
     table,
     ...(since !== undefined && { since: new Date(since) }),
     noticed_at: new Date(noticed_at),
   }));
-  if (asJson) return printJson(found);
-  if (found.length === 0) console.log('No consumer has lost changes.');
-  for (const one of found) console.log(JSON.stringify(one));
+  if (asJson) return printJson(missed);
+  if (missed.length === 0) console.log('No consumer has lost changes.');
+  for (const row of missed) console.log(JSON.stringify(row));
 }
 
-async function forget(opened: Opened, consumer: string): Promise<void> {
+async function forget(opened: OpenStreams, consumer: string): Promise<void> {
   const watch = watchOf(opened);
-  const isNoted = (await watch.read()).some(one => one.consumer === consumer);
+  const isNoted = (await watch.read()).some(missed => missed.consumer === consumer);
   if (isNoted) await watch.forget(consumer);
   console.log(isNoted ? `${consumer}: the note is dropped.` : `${consumer} has lost no changes.`);
 }
 
-const withOpened = (flags: Flags, work: (opened: Opened) => Promise<void>): Promise<void> =>
+const withOpened = (flags: Flags, work: (opened: OpenStreams) => Promise<void>): Promise<void> =>
   visitDatabase(
     readStoreConfig(flags),
     'there is no table stak-streams here: no consumer has ever run',

@@ -23,9 +23,9 @@ async function list(flags: Flags): Promise<void> {
     return printJson(
       tables.map(({ name, entities, queries, indexes, ttl, stream }) => ({
         name,
-        entities: entities.map(one => one.name),
+        entities: entities.map(entity => entity.name),
         indexes: Object.keys(indexes),
-        queries: queries.map(one => one.name),
+        queries: queries.map(query => query.name),
         ttl: ttl ?? null,
         stream: stream ?? null,
       })),

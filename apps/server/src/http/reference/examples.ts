@@ -33,7 +33,7 @@ export const innerSchemas = ({ items, prefixItems, additionalProperties, anyOf, 
     ...(anyOf ?? []),
     ...(oneOf ?? []),
     ...(allOf ?? []),
-  ].filter(one => typeof one === 'object');
+  ].filter(candidate => typeof candidate === 'object');
 
 const deepest = 5; // rules and conversations nest without limit
 
@@ -122,14 +122,14 @@ export function exampleOf(given: Schema, name: string, shared: Record<string, Sc
   if (schema.default !== undefined && !isEmpty(schema.default)) return schema.default;
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices) {
-    const shown = choices.find(one => one.type !== 'null') ?? choices[0]!;
+    const shown = choices.find(choice => choice.type !== 'null') ?? choices[0]!;
     return exampleOf(shown, name, shared, depth);
   }
   if (schema.allOf)
-    return Object.assign({}, ...schema.allOf.map(one => exampleOf(one, name, shared, depth) as object));
+    return Object.assign({}, ...schema.allOf.map(part => exampleOf(part, name, shared, depth) as object));
   const types = [schema.type ?? []].flat();
   if (name === 'next_cursor' && types.includes('null')) return null;
-  const type = types.find(one => one !== 'null');
+  const type = types.find(type => type !== 'null');
   if (type === 'object' || schema.properties) return objectOf(schema, shared, depth);
   if (type === 'array') return arrayOf(schema, name, shared, depth);
   if (type === 'string') return textFor(schema, name);
@@ -150,7 +150,8 @@ function objectOf(schema: Schema, shared: Record<string, Schema>, depth: number)
 }
 
 function arrayOf(schema: Schema, name: string, shared: Record<string, Schema>, depth: number): unknown[] {
-  if (schema.prefixItems) return schema.prefixItems.map(one => exampleOf(one, name, shared, depth + 1));
+  if (schema.prefixItems)
+    return schema.prefixItems.map(element => exampleOf(element, name, shared, depth + 1));
   if (!schema.items || (depth >= deepest && !schema.minItems)) return [];
   return [exampleOf(schema.items, name.replace(/s$/, ''), shared, depth + 1)];
 }

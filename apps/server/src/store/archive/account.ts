@@ -15,8 +15,8 @@ import { UsageError } from '../../config/errors.ts';
 import { ownTenant } from '../own-tenant.ts';
 import { countedTables, type OwnerKind, ownersOfServices } from '../storage.ts';
 
-// Which items belong to an account: those whose storage it pays for, and Stak's own messages to it. Everything else
-// stays with the server: signing keys, rate limits, idempotency keys, checkpoints of consumers.
+// An account has the items whose storage it pays for, and Stak's own messages to it. Everything else stays with the
+// server: signing keys, rate limits, idempotency keys, checkpoints of consumers.
 
 export const accountTables: readonly AnyTable[] = countedTables;
 
@@ -44,12 +44,13 @@ export async function openAccounts(store: Store, given: readonly string[]): Prom
   const sources = new Set<string>();
   const people = new Set<string>();
   for (const userId of ids) {
-    const found = await store.get(profile, { userId }, { consistent: true });
-    if (!found) throw new UsageError(`there is no account ${userId}`);
-    if (found.deletingAt !== undefined) throw new UsageError(`the account ${userId} is being deleted`);
+    const storedProfile = await store.get(profile, { userId }, { consistent: true });
+    if (!storedProfile) throw new UsageError(`there is no account ${userId}`);
+    if (storedProfile.deletingAt !== undefined)
+      throw new UsageError(`the account ${userId} is being deleted`);
     for await (const { sourceId } of store.all(sourcesOfUser, { userId })) sources.add(sourceId);
-    for await (const one of store.all(membersOf, { accountId: userId }))
-      if (!accounts.has(one.userId)) people.add(one.userId);
+    for await (const membership of store.all(membersOf, { accountId: userId }))
+      if (!accounts.has(membership.userId)) people.add(membership.userId);
   }
   const isOurs = remember(ownersKept, async ({ kind, id }: Owner<OwnerKind>) => {
     if (kind === 'account') return accounts.has(id);
@@ -75,11 +76,11 @@ export async function openAccounts(store: Store, given: readonly string[]): Prom
 }
 
 function remember<Kind extends string>(most: number, ask: (owner: Owner<Kind>) => Promise<boolean>) {
-  const known = createRecentMap<string, boolean>(most);
+  const cache = createRecentMap<string, boolean>(most);
   return async (owner: Owner<Kind>): Promise<boolean> => {
     const name = `${owner.kind} ${owner.id}`;
-    const answer = known.get(name) ?? (await ask(owner));
-    known.set(name, answer);
+    const answer = cache.get(name) ?? (await ask(owner));
+    cache.set(name, answer);
     return answer;
   };
 }

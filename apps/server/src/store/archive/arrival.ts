@@ -24,19 +24,19 @@ export async function finishArrival(store: Store, id: string, nowMs: number): Pr
 
 /** Throws unless an import of this archive into this store was interrupted. */
 export async function requireUnfinished(store: Store, id: string): Promise<void> {
-  const found = await readArrival(store).catch(ignoreMissing);
-  if (!found)
+  const arrival = await readArrival(store).catch(ignoreMissing);
+  if (!arrival)
     throw new UsageError('no import of this archive was started here: import it into an empty store');
-  if (found.id !== id) throw new UsageError('an import of another archive was started here');
-  if (found.finished_at !== undefined) throw new UsageError('the import of this archive has finished');
+  if (arrival.id !== id) throw new UsageError('an import of another archive was started here');
+  if (arrival.finished_at !== undefined) throw new UsageError('the import of this archive has finished');
 }
 
 /** Throws if not all data have arrived in the store. */
 export async function requireArrived(store: Store): Promise<void> {
-  const found = await readArrival(store).catch(ignoreMissing);
-  if (!found || found.finished_at !== undefined) return;
+  const arrival = await readArrival(store).catch(ignoreMissing);
+  if (!arrival || arrival.finished_at !== undefined) return;
   throw new UsageError(
-    found.id.startsWith(archivePrefix)
+    arrival.id.startsWith(archivePrefix)
       ? 'an import into this store was cut short: finish it with stak import --continue, or begin with an empty store'
       : 'stak migrate is still writing to these tables: start when it has finished',
   );

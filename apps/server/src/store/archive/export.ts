@@ -9,6 +9,7 @@ import { UsageError } from '../../config/errors.ts';
 import { resealItem } from '../sealed-values.ts';
 import type { AccountItems } from './account.ts';
 import {
+  type ArchiveSource,
   countItems,
   hasManifest,
   itemLine,
@@ -17,7 +18,6 @@ import {
   manifestText,
   passphraseSealer,
   readManifest,
-  type Source,
   sealManifest,
   sha256,
   writeManifest,
@@ -30,7 +30,7 @@ export type ExportOptions = {
   tables: readonly AnyTable[];
   without?: readonly AnyEntity[]; // entities that are specific to this store
   accounts?: Pick<AccountItems, 'ids' | 'has'>; // only their items
-  source?(): Promise<Source>; // which store this is, and its state
+  source?(): Promise<ArchiveSource>; // which store this is, and its state
   hasChanged?(): boolean; // during the export
   sealer?: Sealer; // of the store; required with a passphrase. The archive is sealed with it
   passphrase?: string; // without one, secrets stay as they are stored

@@ -20,7 +20,7 @@ export type Part = z.infer<typeof partSchema>;
 
 // The state is set only if there were no writes.
 const sourceSchema = z.object({ store: z.string(), state: z.string().optional() });
-export type Source = z.infer<typeof sourceSchema>;
+export type ArchiveSource = z.infer<typeof sourceSchema>;
 
 const manifestSchema = z.object({
   format: z.literal('stak-archive'),
@@ -88,8 +88,8 @@ async function requireFile(
   name: string,
   mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<void> {
-  const found = await lstat(join(folder, name)).catch(() => undefined);
-  if (found && (!found.isFile() || found.size > mostBytes))
+  const entry = await lstat(join(folder, name)).catch(() => undefined);
+  if (entry && (!entry.isFile() || entry.size > mostBytes))
     throw new UsageError(`${name} of the archive is not a file, or too large`);
 }
 
@@ -154,7 +154,8 @@ function readItem(file: string, line: string): Attributes {
 // Values of attributes are objects, so a text or a list with these names is a tag.
 function readBytes(name: string, value: unknown): unknown {
   if (name === 'B' && typeof value === 'string') return Buffer.from(value, 'base64');
-  if (name === 'BS' && Array.isArray(value)) return value.map(one => Buffer.from(one as string, 'base64'));
+  if (name === 'BS' && Array.isArray(value))
+    return value.map(bytes => Buffer.from(bytes as string, 'base64'));
   return value;
 }
 
@@ -189,7 +190,7 @@ function tagSet(members: unknown[]): object {
   const [first] = members;
   if (typeof first === 'string') return { SS: members.toSorted() };
   if (first instanceof Uint8Array)
-    return { BS: members.map(one => Buffer.from(one as Uint8Array).toString('base64')).toSorted() };
+    return { BS: members.map(member => Buffer.from(member as Uint8Array).toString('base64')).toSorted() };
   return { NS: members.map(String).toSorted() };
 }
 

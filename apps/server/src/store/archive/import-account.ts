@@ -47,7 +47,7 @@ const credentials: readonly AnyEntity[] = [apiKeyHash, session];
 // Items that workers find without knowing their owner: in a partition that does not follow from the item's own key.
 const isWork = ({ key, indexes }: AnyEntity): boolean =>
   key.templates.partition.params.length === 0 ||
-  indexes.some(one => one.templates.partition.params.every(name => !key.params.includes(name)));
+  indexes.some(index => index.templates.partition.params.every(name => !key.params.includes(name)));
 
 const dueShards: readonly { of: readonly AnyEntity[]; attribute: string; shards: number }[] = [
   { of: [delivery, backlog, job], attribute: 'dueIn', shards: usualDueShards.webhooks },
@@ -134,7 +134,7 @@ export async function importAccounts(
 const atOnce = 25;
 const named = 5; // items listed in an error
 
-// What the store would refuse in the middle of the import could not be finished by another one.
+// Refuses what the store would refuse in the middle of the import, which another import could not finish.
 async function requireWritable(
   options: AccountImport & { tables: readonly AnyTable[] },
   manifest: Manifest,
@@ -170,8 +170,8 @@ async function requireFree(
   const taken: string[] = [];
   await eachItem(options, manifest, { what: 'Looking for', size: readBatch }, async (table, batch) => {
     const keys = selection.take(table, batch).map(item => keyIn(table, item));
-    const found = await persist(clock, () => readStoredBatch({ client, clock }, table, keys));
-    for (const item of found) if (item) taken.push(nameOf(table, item));
+    const stored = await persist(clock, () => readStoredBatch({ client, clock }, table, keys));
+    for (const item of stored) if (item) taken.push(nameOf(table, item));
   });
   if (taken.length === 0) return;
   const more = taken.length > named ? ` and ${taken.length - named} more` : '';

@@ -97,8 +97,8 @@ export async function openArchive({ tables, folder }: Pick<ImportOptions, 'table
   const manifest = await readManifest(folder);
   if (manifest.finished === undefined)
     throw new UsageError(`the export into ${folder} was interrupted: run it again to continue`);
-  const known = new Set(tables.map(({ name }) => name));
-  const foreign = Object.keys(manifest.tables).filter(name => !known.has(name));
+  const names = new Set(tables.map(({ name }) => name));
+  const foreign = Object.keys(manifest.tables).filter(name => !names.has(name));
   if (foreign.length > 0)
     throw new UsageError(`the archive has tables that this version does not know: ${foreign.join(', ')}`);
   for (const part of partsOf(manifest)) await checkPart(folder, part);

@@ -246,13 +246,13 @@ async function differing(
 ): Promise<Attributes[]> {
   const read = (client: DynamoClient, part: readonly Attributes[]) =>
     persist(clock, () => readStoredBatch({ client, clock }, table, part));
-  const found = await Promise.all(
+  const stored = await Promise.all(
     slices(keys, Math.max(100, Math.ceil(keys.length / atOnce))).map(async part => {
       const [here, there] = await Promise.all([read(from.client, part), read(to.client, part)]);
       return part.filter((_, i) => !isAlike(table, here[i], there[i], clock.now()));
     }),
   );
-  return found.flat();
+  return stored.flat();
 }
 
 // A late write of this migration: it was sent twice, or by a killed process.

@@ -19,7 +19,7 @@ const moveSchema = z.object({
   endpoint: z.string().optional(),
   prefix: z.string().optional(),
 });
-/** Where a store has moved to, and the migration that moved it. */
+/** The place that a store has moved to, and the migration that moved it. */
 export type Move = z.infer<typeof moveSchema>;
 
 export type PausableStore = Pick<Engine, 'writePause'>;

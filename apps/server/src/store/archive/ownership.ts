@@ -28,7 +28,7 @@ import { ruleOf } from './keep.ts';
 // keys that place an item among those of somebody else. So an item has to prove that it is the accounts' own: by its
 // owner, by every id that it mentions, and by every partition of the table and its indexes that it would be in.
 
-/** What the archive says that its accounts have. */
+/** The ids that the archive claims for its accounts. */
 export type Claims = {
   readonly accounts: ReadonlySet<string>;
   readonly profiles: Map<string, Attributes>;
@@ -90,8 +90,8 @@ function valuesOf(entity: AnyEntity, item: Attributes): Values | undefined {
         const format = template.formats[template.params.indexOf(param)];
         const value = format === 'text' ? decode(text) : text;
         if (value === undefined) return undefined;
-        const known = values[param] ?? item[param];
-        if (known !== undefined && known !== null && !isSame(known, value)) return undefined;
+        const given = values[param] ?? item[param];
+        if (given !== undefined && given !== null && !isSame(given, value)) return undefined;
         values[param] = value;
       }
     }
@@ -164,19 +164,19 @@ export function createOwnership(claims: Claims, { client, clock, store }: Target
   const [ownerInArchive, ownerInStore] = [createAccountOwners(), createAccountOwners()];
   const answers = createRecentMap<string, Promise<boolean>>(remembered);
   const once = (name: string, ask: () => Promise<boolean>): Promise<boolean> => {
-    const known = answers.get(name) ?? persist(clock, ask);
-    answers.set(name, known);
-    return known;
+    const answer = answers.get(name) ?? persist(clock, ask);
+    answers.set(name, answer);
+    return answer;
   };
 
   const isOwned = (findOwner: FindOwner<OwnerKind>, table: AnyTable, item: Attributes): boolean => {
-    const found = findOwner(table, item, () => item);
-    if (!found) return false;
-    const { kind, id } = found.owner;
+    const owner = findOwner(table, item, () => item);
+    if (!owner) return false;
+    const { kind, id } = owner.owner;
     if (kind === 'account') return claims.accounts.has(id);
     if (kind === 'source') return claims.sources.has(id);
     if (kind === 'connection') return claims.connections.has(id);
-    return id === ownTenant ? claims.accounts.has(userIn(found.entity, item) ?? '') : claims.tenants.has(id);
+    return id === ownTenant ? claims.accounts.has(userIn(owner.entity, item) ?? '') : claims.tenants.has(id);
   };
 
   const isForeign = (kind: Mentioned, id: string): Promise<boolean> =>
@@ -192,13 +192,13 @@ export function createOwnership(claims: Claims, { client, clock, store }: Target
         case 'tenant': {
           if (id === ownTenant) return false; // such an item has a user, who owns it
           if (!claims.tenants.has(id)) return true;
-          const found = await store.get(tenant, { tenant_id: id }, { consistent: true });
-          return found !== undefined && !claims.accounts.has(found.account_id);
+          const storedTenant = await store.get(tenant, { tenant_id: id }, { consistent: true });
+          return storedTenant !== undefined && !claims.accounts.has(storedTenant.account_id);
         }
         // These ids are random. One that neither the archive nor the store has is of something that was deleted.
         case 'connection': {
-          const found = await store.get(connectionPointer, { connectionId: id }, { consistent: true });
-          return found !== undefined && !claims.accounts.has(found.userId);
+          const pointer = await store.get(connectionPointer, { connectionId: id }, { consistent: true });
+          return pointer !== undefined && !claims.accounts.has(pointer.userId);
         }
         case 'source':
           return isInIndex(source, 'GSI3', id);
@@ -241,7 +241,7 @@ export function createOwnership(claims: Claims, { client, clock, store }: Target
       const value = item[partition];
       const { params } = templates.partition;
       const isShared =
-        params.every(one => shardNames.has(one) && shardShape.test(String(item[one]))) ||
+        params.every(param => shardNames.has(param) && shardShape.test(String(item[param]))) ||
         (entity === inboxMember && item.tenant_key === ownTenant) || // all accounts are members of our inboxes
         (entity === organisationMember && name === 'GSI1'); // people have several organisations
       if (typeof value !== 'string' || isShared) continue;

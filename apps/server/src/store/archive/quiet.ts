@@ -5,7 +5,7 @@ import { type AnyTable, createStore } from '@stak/table';
 import { UsageError } from '../../config/errors.ts';
 import type { Database } from '../database.ts';
 
-// What an archive remembers of its store, so that no export continues with another one, or with another state of it.
+// An archive remembers its store by this, so that no export continues with another one, or with another state of it.
 
 const fingerprint = (facts: unknown): string =>
   createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 24);

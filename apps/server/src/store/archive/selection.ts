@@ -9,7 +9,7 @@ import { eachItem, type ImportOptions, keyIn, readBatch } from './import.ts';
 import { type Keep, keepOfProfile, ruleOf } from './keep.ts';
 import { type Claims, createOwnership, noteClaim, openClaims } from './ownership.ts';
 
-// Which items of an archive of accounts are imported. All are checked before the first one is written.
+// Selects the items to import from an archive of accounts. All are checked before the first one is written.
 
 export type SelectionOptions = Pick<ImportOptions, 'client' | 'clock' | 'folder' | 'progress'> & {
   keep?: ReadonlySet<Keep>; // what the operator vouches for
@@ -85,9 +85,9 @@ export async function selectItems(options: SelectionOptions, manifest: Manifest)
 
 function requireProfiles({ accounts, profiles }: Claims, keep: ReadonlySet<Keep>): void {
   for (const id of accounts) {
-    const found = profiles.get(id);
-    if (!found) throw new UsageError(`the archive has no profile of ${id}`);
-    if (found.isOrganisation === true && !keep.has('roles'))
+    const profile = profiles.get(id);
+    if (!profile) throw new UsageError(`the archive has no profile of ${id}`);
+    if (profile.isOrganisation === true && !keep.has('roles'))
       throw new UsageError(
         `${id} is an organisation: without its members nobody could use it. If you know that they are right, use --keep roles`,
       );

@@ -133,8 +133,8 @@ async function moveCheckpoints(
   nameOf: (shardId: string) => string,
 ): Promise<void> {
   for (const { shardId } of await listShards(source, ferryhookEvents.name)) {
-    const found = await stores.old.get(countCheckpoint, { shard: shardId }, { consistent: true });
-    if (found) await stores.new.put(countCheckpoint, { ...found, shard: nameOf(shardId) });
+    const checkpoint = await stores.old.get(countCheckpoint, { shard: shardId }, { consistent: true });
+    if (checkpoint) await stores.new.put(countCheckpoint, { ...checkpoint, shard: nameOf(shardId) });
   }
 }
 
@@ -146,8 +146,8 @@ async function untilConsumersAreClose(options: SwitchOptions): Promise<string[]>
   const lastMs = clock.now() + consumersMs;
   const names = await listConsumers(store);
   for (let saidMs = clock.now(); ; ) {
-    const found = await Promise.all(names.map(name => readStatusOf(store, from.source, clock, name)));
-    const meant = found.filter(({ members }) => members > 0 || !isServed);
+    const statuses = await Promise.all(names.map(name => readStatusOf(store, from.source, clock, name)));
+    const meant = statuses.filter(({ members }) => members > 0 || !isServed);
     const late = meant.find(
       ({ consumer, shards }) =>
         !isCountedAgain(consumer) && shards.some(({ behind }) => behind && isFar(options, behind)),

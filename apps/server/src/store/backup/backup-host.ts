@@ -10,7 +10,7 @@ import { relayLine } from '../thread-log.ts';
 import * as limits from './limits.ts';
 import type { ShipperSettings, ShipperState } from './shipper.ts';
 
-// Of all processes that have the store open, the one that holds the claim ships the backup. A thread does the work,
+// One of all processes that have the store open ships the backup: the one that holds the claim. A thread does the work,
 // because compression and encryption would delay requests. It only reads the store; this one writes for it.
 
 export type BackupThreadSettings = {

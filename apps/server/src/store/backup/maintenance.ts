@@ -88,7 +88,7 @@ export async function takeSnapshot(
     return { history, commit, at: from.at, bytes, entries };
   } catch (error) {
     // If the target is full, each attempt would take a little more.
-    for (const one of written) await remove(target, one).catch(() => {});
+    for (const name of written) await remove(target, name).catch(() => {});
     throw error;
   }
 
@@ -130,11 +130,14 @@ export async function bundleSegments(
 function takeGroup(candidates: readonly LogObject[]): LogObject[] {
   const group: LogObject[] = [];
   let bytes = 0;
-  for (const one of candidates) {
-    if (group.length > 0 && (one.from !== group.at(-1)!.to + 1 || bytes + one.bytes > limits.bundleBytes))
+  for (const candidate of candidates) {
+    if (
+      group.length > 0 &&
+      (candidate.from !== group.at(-1)!.to + 1 || bytes + candidate.bytes > limits.bundleBytes)
+    )
       break;
-    group.push(one);
-    bytes += one.bytes;
+    group.push(candidate);
+    bytes += candidate.bytes;
   }
   return group;
 }
@@ -170,7 +173,7 @@ export async function pruneTarget(
     if (
       !isOwn &&
       beganAt(history) < madeAt - limits.madeMs &&
-      history.snapshots.some(one => one.isComplete)
+      history.snapshots.some(snapshot => snapshot.isComplete)
     ) {
       foreign.push(history);
       continue;
@@ -206,10 +209,10 @@ async function findBase(
   cutoff: number,
 ): Promise<SnapshotFolder | undefined> {
   const begun = snapshots.filter(({ isComplete, at }) => isComplete && at <= cutoff);
-  for (const one of begun.reverse()) {
+  for (const history of begun.reverse()) {
     // A snapshot that cannot be read cannot be restored.
-    const manifest = await readObject(target, 'manifest', manifestKey(one.folder)).catch(() => undefined);
-    if (manifest && manifest.facts.at <= cutoff) return one;
+    const manifest = await readObject(target, 'manifest', manifestKey(history.folder)).catch(() => undefined);
+    if (manifest && manifest.facts.at <= cutoff) return history;
   }
   return undefined;
 }

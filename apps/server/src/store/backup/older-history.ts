@@ -5,7 +5,7 @@ import { objectsLocation } from './backup-host.ts';
 import { planRestore, replayBackup } from './restore.ts';
 import { listHistories, type Target } from './target.ts';
 
-/** What a backup has of a store, for moments that are not in its folder any more. */
+/** Finds in a backup the moments of a store that are not in its folder any more. */
 export function historyOfBackup({ location, keys }: Pick<BackupConfig, 'location' | 'keys'>): OlderHistory {
   async function withTarget<T>(work: (target: Target) => Promise<T>): Promise<T> {
     const objects = openObjects(objectsLocation(location));
@@ -19,7 +19,7 @@ export function historyOfBackup({ location, keys }: Pick<BackupConfig, 'location
   return {
     earliest: () =>
       withTarget(async ({ objects }) => {
-        const snapshots = (await listHistories(objects)).flatMap(one => one.snapshots);
+        const snapshots = (await listHistories(objects)).flatMap(history => history.snapshots);
         const complete = snapshots.filter(({ isComplete }) => isComplete).map(({ at }) => at);
         return complete.length > 0 ? Math.min(...complete) : undefined;
       }),

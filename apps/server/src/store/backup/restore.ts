@@ -44,10 +44,10 @@ export type Restored = { commit: number; at: number; entries: number; secretKeyI
 const time = (ms: number): string => new Date(ms).toISOString();
 const endTime = (ms: number): string => time(Math.ceil(ms)); // times of commits have fractions of a millisecond
 
-// What is needed to restore a moment, or the newest one.
+// The objects that are needed to restore a moment, or the newest one.
 export async function planRestore(target: Target, untilMs = Number.POSITIVE_INFINITY): Promise<Plan> {
   const histories = await listHistories(target.objects);
-  const snapshots = histories.flatMap(one => one.snapshots.filter(({ isComplete }) => isComplete));
+  const snapshots = histories.flatMap(history => history.snapshots.filter(({ isComplete }) => isComplete));
   if (snapshots.length === 0) throw new BackupError('there is no complete snapshot here to restore from');
   const { snapshot, manifest } = await findSnapshot(target, snapshots, untilMs);
   const history = histories.find(({ id }) => id === snapshot.history)!;
@@ -86,11 +86,11 @@ async function requireOneStore(
   newest: History,
   { madeAt = 0 }: FactsOf<'manifest'>,
 ): Promise<void> {
-  const isBefore = (one: History) =>
-    beganAt(one) < madeAt - limits.madeMs && one.snapshots.some(({ isComplete }) => isComplete);
-  const before = histories.findLast(one => one !== newest && isBefore(one));
+  const isBefore = (history: History) =>
+    beganAt(history) < madeAt - limits.madeMs && history.snapshots.some(({ isComplete }) => isComplete);
+  const before = histories.findLast(history => history !== newest && isBefore(history));
   if (!before) return;
-  const endOf = async (one: History) => findEnd(target, one, await findHead(target, one.id));
+  const endOf = async (history: History) => findEnd(target, history, await findHead(target, history.id));
   const end = await endOf(before);
   if (end >= madeAt) return;
   throw new BackupError(
@@ -98,15 +98,13 @@ async function requireOneStore(
   );
 }
 
-const fromOf = ({ from, commit }: FactsOf<'manifest'>): number => from ?? commit;
-
 function requireManifest(
   manifest: FactsOf<'manifest'>,
   { folder, history, commit, at, after }: SnapshotFolder,
 ): void {
   const isSame =
     manifest.history === history &&
-    fromOf(manifest) === commit &&
+    manifest.from === commit &&
     Math.floor(manifest.at) >= at &&
     manifest.after === after;
   if (!isSame) throw new BackupError(`${manifestKey(folder)} belongs to another snapshot`);
@@ -127,7 +125,7 @@ async function requireCovered(target: Target, coverage: Coverage): Promise<void>
   if (untilMs <= Math.ceil(end)) return;
   const next = histories
     .filter(({ id }) => id !== history.id)
-    .flatMap(one => one.snapshots.filter(({ isComplete, at }) => isComplete && at > untilMs))
+    .flatMap(history => history.snapshots.filter(({ isComplete, at }) => isComplete && at > untilMs))
     .sort((a, b) => a.at - b.at)[0];
   throw new BackupError(
     next
@@ -216,7 +214,7 @@ export async function replayBackup(
     progress.step();
   });
   const start = await restoring.loaded();
-  if (start.history !== plan.history || start.commit !== fromOf(manifest))
+  if (start.history !== plan.history || start.commit !== manifest.from)
     throw new BackupError(`${snapshot.folder} is a snapshot of another store or moment`);
   progress.begin(
     'log',
@@ -240,7 +238,7 @@ async function loadSnapshot(
   let previous = '';
   for await (const { facts, content, checksum } of readAhead(numbers, read)) {
     const name = partKey(snapshot.folder, facts.part);
-    if (facts.history !== history || facts.commit !== fromOf(manifest))
+    if (facts.history !== history || facts.commit !== manifest.from)
       throw new BackupError(`${name} belongs to another snapshot`);
     if (facts.previous !== previous) throw new BackupError(`${name} does not follow the part before it`);
     previous = checksum;
@@ -337,9 +335,9 @@ async function* readAhead<T, R>(items: readonly T[], read: (item: T) => Promise<
   const started: Promise<R>[] = [];
   let next = 0;
   const start = () => {
-    const one = read(items[next++]!);
-    one.catch(() => {}); // reported when it is awaited
-    started.push(one);
+    const reading = read(items[next++]!);
+    reading.catch(() => {}); // reported when it is awaited
+    started.push(reading);
   };
   while (next < items.length && started.length < limits.parallelReads) start();
   while (started.length > 0) {

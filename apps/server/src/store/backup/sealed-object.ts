@@ -40,11 +40,11 @@ const factsSchema = z.discriminatedUnion('kind', [
   }),
   // Written when every part of a snapshot exists, and the log up to `commit`. `last` is the checksum of the last part.
   // Parts are read one after the other while the store is written to: they contain everything up to the commit `from`
-  // and some later changes. Snapshots of earlier versions are from one moment and have no `from`.
+  // and some later changes.
   z.object({
     kind: z.literal('manifest'),
     history: z.string(),
-    from: whole.optional(),
+    from: whole,
     commit: whole, // with the log up to here, it is the store at `at`
     at: z.number(),
     after: whole, // the segment before it

@@ -126,10 +126,10 @@ export function createShipper({ source, target, clock, log, settings }: ShipperD
     return tail && { history: tail.cursor.history, commit: tail.cursor.commit, at: tail.lastAt };
   }
 
-  function noteSnapshot(found: Snapshot | undefined): void {
-    newest = found;
-    state.snapshotAt = found?.at ?? 0;
-    state.snapshotBytes = found?.bytes ?? 0;
+  function noteSnapshot(snapshot: Snapshot | undefined): void {
+    newest = snapshot;
+    state.snapshotAt = snapshot?.at ?? 0;
+    state.snapshotBytes = snapshot?.bytes ?? 0;
   }
 
   function noteFailure(error: unknown, isFirst: boolean): void {

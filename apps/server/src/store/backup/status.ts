@@ -42,7 +42,7 @@ export async function readStatus(target: Target, nowMs: number): Promise<BackupS
       number = Math.max(number, to);
     }
   }
-  const snapshots = histories.flatMap(one => one.snapshots.filter(({ isComplete }) => isComplete));
+  const snapshots = histories.flatMap(history => history.snapshots.filter(({ isComplete }) => isComplete));
   const newest = snapshots.sort((a, b) => a.at - b.at).at(-1);
   return {
     ranges,
@@ -53,7 +53,10 @@ export async function readStatus(target: Target, nowMs: number): Promise<BackupS
     bytes: histories.reduce((sum, { bytes }) => sum + bytes, 0),
     objects: histories.reduce(
       (sum, { log, bundled, snapshots: all }) =>
-        sum + log.length + bundled.length + all.reduce((parts, one) => parts + one.parts.length + 1, 0),
+        sum +
+        log.length +
+        bundled.length +
+        all.reduce((parts, snapshot) => parts + snapshot.parts.length + 1, 0),
       0,
     ),
     gaps,

@@ -60,9 +60,9 @@ export const manifestKey = (folder: string): string => `${folder}/manifest`;
 export async function listHistories(objects: TargetObjects, prefix = ''): Promise<History[]> {
   const histories = new Map<string, History>();
   for await (const { key, bytes, changedAt } of objects.list(prefix)) {
-    const found = logShape.exec(key) ?? partShape.exec(key) ?? headShape.exec(key);
-    if (!found) continue;
-    const id = found[1]!;
+    const match = logShape.exec(key) ?? partShape.exec(key) ?? headShape.exec(key);
+    if (!match) continue;
+    const id = match[1]!;
     const history = histories.get(id) ?? newHistory(id);
     histories.set(id, history);
     history.bytes += bytes;
@@ -73,10 +73,12 @@ export async function listHistories(objects: TargetObjects, prefix = ''): Promis
   }
   for (const history of histories.values()) {
     const bundles = history.log.filter(({ from, to }) => to > from);
-    const isBundled = (one: LogObject) =>
-      bundles.some(bundle => bundle !== one && bundle.from <= one.from && one.to <= bundle.to);
+    const isBundled = (logObject: LogObject) =>
+      bundles.some(
+        bundle => bundle !== logObject && bundle.from <= logObject.from && logObject.to <= bundle.to,
+      );
     history.bundled = history.log.filter(isBundled);
-    history.log = history.log.filter(one => !isBundled(one)).sort((a, b) => a.from - b.from);
+    history.log = history.log.filter(object => !isBundled(object)).sort((a, b) => a.from - b.from);
     history.snapshots.sort((a, b) => a.commit - b.commit || a.at - b.at);
   }
   return [...histories.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -95,7 +97,7 @@ function noteSnapshot(history: History, key: string, bytes: number): void {
   const [, , commit, at, after, name] = partShape.exec(key) ?? [];
   if (commit === undefined) return;
   const folder = key.slice(0, key.lastIndexOf('/'));
-  let snapshot = history.snapshots.find(one => one.folder === folder);
+  let snapshot = history.snapshots.find(candidate => candidate.folder === folder);
   if (!snapshot) {
     const facts = { history: history.id, commit: Number(commit), at: Number(at), after: Number(after) };
     snapshot = { folder, ...facts, isComplete: false, parts: [], bytes: 0 };

@@ -2,7 +2,7 @@ import { bindCursors, endpoint, events, httpErrors, json, type Principal, route,
 import type { Logger } from '@stak/kit';
 import type { AnyTable, Cursors } from '@stak/table';
 import { z } from 'zod';
-import type { Received } from '../../config/loopback.ts';
+import type { NodeRequest } from '../../config/loopback.ts';
 import type { Changes } from './changes.ts';
 import type { Operators } from './operators.ts';
 import { type ReadingDeps, readItems } from './reading.ts';
@@ -85,7 +85,7 @@ const changes = route({
 
 export type Called = {
   get(name: 'principal'): Principal;
-  env?: { incoming?: Received };
+  env?: { incoming?: NodeRequest };
   req?: { path: string };
 };
 

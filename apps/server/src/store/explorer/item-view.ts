@@ -48,8 +48,8 @@ function viewPieces(pieces: NonNullable<ReturnType<typeof piecesOf>>) {
     text: param !== null && isSecretName(param) ? mask : text,
     param,
   }));
-  const text = shown.map(one => one.text).join('');
-  return { text, pieces: shown, is_masked: text !== pieces.map(one => one.text).join('') };
+  const text = shown.map(piece => piece.text).join('');
+  return { text, pieces: shown, is_masked: text !== pieces.map(piece => piece.text).join('') };
 }
 
 function viewUnknown(value: string) {

@@ -1,6 +1,6 @@
 import type { Principal } from '@stak/http';
 import { expect, it } from 'vitest';
-import type { Received } from '../../config/loopback.ts';
+import type { NodeRequest } from '../../config/loopback.ts';
 import { createOperators } from './operators.ts';
 
 const session = (accountId: string): Principal => ({
@@ -14,16 +14,16 @@ const session = (accountId: string): Principal => ({
 const operators = createOperators(['usr_named']);
 operators.admitFromHere('usr_demo');
 
-const here: Received = {
+const here: NodeRequest = {
   headers: { host: '127.0.0.1:8787' },
   socket: { remoteAddress: '127.0.0.1', localPort: 8787 },
 };
-const elsewhere: Received = {
+const elsewhere: NodeRequest = {
   ...here,
   headers: { host: 'stak.example.com', 'x-forwarded-for': '192.0.2.1' },
 };
 
-const isLetIn = (principal: Principal, request: Received | undefined = here): boolean => {
+const isLetIn = (principal: Principal, request: NodeRequest | undefined = here): boolean => {
   const caller = { principal, request };
   const isOperator = operators.isOperator(caller);
   if (!isOperator) expect(() => operators.assertOperator(caller)).toThrow('There is nothing here.');

@@ -1,8 +1,8 @@
 import { httpErrors, type Principal } from '@stak/http';
-import { isFromThisMachine, type Received } from '../../config/loopback.ts';
+import { isFromThisMachine, type NodeRequest } from '../../config/loopback.ts';
 
-// What the explorer checks in a request. A request that no Node server received is not from this machine.
-export type Caller = { principal: Principal; request: Received | undefined };
+// A request that no Node server received is not from this machine.
+export type Caller = { principal: Principal; request: NodeRequest | undefined };
 
 export type Operators = {
   // The account of a demo, while this process runs, and for requests of this machine only.

@@ -19,7 +19,7 @@ export type TablesDeps = {
   measure(table: AnyTable): Promise<readonly CapacityEntry[]>;
 };
 
-type Described = {
+type TableDescription = {
   TableStatus?: string;
   ItemCount?: number;
   TableSizeBytes?: number;
@@ -42,22 +42,22 @@ export function createTablesView({ control, clock, ledger, designs, measure }: T
   const since = new Date(clock.now()).toISOString();
   const measured = new Map<AnyTable, Promise<readonly CapacityEntry[]>>();
   const measureOnce = (table: AnyTable) => {
-    const known = measured.get(table) ?? measure(table);
-    measured.set(table, known);
-    known.catch(() => measured.delete(table));
-    return known;
+    const facts = measured.get(table) ?? measure(table);
+    measured.set(table, facts);
+    facts.catch(() => measured.delete(table));
+    return facts;
   };
   const booked = ({ name }: AnyTable) => ledger.entries().filter(entry => entry.table === name);
 
-  async function read({ name }: AnyTable): Promise<Described> {
+  async function read({ name }: AnyTable): Promise<TableDescription> {
     const { Table = {} } = (await control.execute('DescribeTable', { TableName: name })) as {
-      Table?: Described;
+      Table?: TableDescription;
     };
     return Table;
   }
 
   return {
-    find: name => designs.find(one => one.name === name),
+    find: name => designs.find(design => design.name === name),
     async list() {
       const summarise = async (table: AnyTable): Promise<TableSummary> => ({
         ...factsOf(table, await read(table)),
@@ -86,15 +86,15 @@ export function createTablesView({ control, clock, ledger, designs, measure }: T
   };
 }
 
-const factsOf = (table: AnyTable, found: Described) => ({
+const factsOf = (table: AnyTable, described: TableDescription) => ({
   name: table.name,
   description: table.description ?? '',
   keys: { partition: table.keys.partition, sort: table.keys.sort ?? null },
   ttl: table.ttl ?? null,
   stream: table.stream ?? null,
-  status: found.TableStatus ?? 'UNKNOWN',
-  items: found.ItemCount ?? 0,
-  bytes: found.TableSizeBytes ?? 0,
+  status: described.TableStatus ?? 'UNKNOWN',
+  items: described.ItemCount ?? 0,
+  bytes: described.TableSizeBytes ?? 0,
 });
 
 async function readTtl(control: ControlPlane, { name, ttl }: AnyTable): Promise<string | null> {
@@ -120,9 +120,9 @@ const viewEntity = (entity: AnyEntity): TableDetails['entities'][number] => ({
   attributes: attributesOf(entity).map(({ isOptional, ...rest }) => ({ ...rest, is_optional: isOptional })),
 });
 
-const viewIndexes = (table: AnyTable, found: Described): TableDetails['indexes'] =>
+const viewIndexes = (table: AnyTable, described: TableDescription): TableDetails['indexes'] =>
   Object.entries(table.indexes).map(([name, { partition, sort = null, project = 'ALL' }]) => {
-    const live = found.GlobalSecondaryIndexes?.find(one => one.IndexName === name);
+    const live = described.GlobalSecondaryIndexes?.find(index => index.IndexName === name);
     return {
       name,
       keys: { partition, sort },
@@ -174,7 +174,7 @@ function perCall(entry: CapacityEntry | undefined) {
 }
 
 const sumOf = (entries: readonly CapacityEntry[]) => ({
-  calls: entries.reduce((sum, one) => sum + one.calls, 0),
-  read_units: entries.reduce((sum, one) => sum + one.readUnits, 0),
-  write_units: entries.reduce((sum, one) => sum + one.writeUnits, 0),
+  calls: entries.reduce((sum, entry) => sum + entry.calls, 0),
+  read_units: entries.reduce((sum, entry) => sum + entry.readUnits, 0),
+  write_units: entries.reduce((sum, entry) => sum + entry.writeUnits, 0),
 });

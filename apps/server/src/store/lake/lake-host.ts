@@ -223,14 +223,14 @@ const plain = (error: unknown): Failure =>
 
 function addUp(entries: readonly CapacityEntry[]): CapacityEntry[] {
   const sums = new Map<string, CapacityEntry>();
-  for (const one of entries) {
-    const key = `${one.table} ${one.pattern}`;
-    const sum = sums.get(key) ?? { ...one, calls: 0, readUnits: 0, writeUnits: 0 };
+  for (const entry of entries) {
+    const key = `${entry.table} ${entry.pattern}`;
+    const sum = sums.get(key) ?? { ...entry, calls: 0, readUnits: 0, writeUnits: 0 };
     sums.set(key, {
       ...sum,
-      calls: sum.calls + one.calls,
-      readUnits: sum.readUnits + one.readUnits,
-      writeUnits: sum.writeUnits + one.writeUnits,
+      calls: sum.calls + entry.calls,
+      readUnits: sum.readUnits + entry.readUnits,
+      writeUnits: sum.writeUnits + entry.writeUnits,
     });
   }
   return [...sums.values()];

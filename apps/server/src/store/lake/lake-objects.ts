@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { folderObjects, type ObjectStore, s3Objects } from '@stak/lake/maintenance';
 import type { LakeConfig, ServerConfig, StoreConfig } from '../../config/config.ts';
-import { openScratch, sweepScratch } from '../scratch.ts';
+import { openScratch } from '../scratch.ts';
 
 // The location of objects, as data for another thread.
 export type ObjectsLocation =
@@ -26,7 +26,6 @@ export async function openLake({ store, lake }: ServerConfig): Promise<OpenLake 
   // Temporary files, and all files of a store in memory, belong to this process alone.
   const hasFolder = store.kind === 'embedded' && !isInMemory(store);
   const scratch = await openScratch(hasFolder ? join(resolve(store.path), 'scratch') : tmpdir());
-  if (hasFolder) await sweepScratch(tmpdir()); // the location in earlier versions
   const location = locationOf(store, lake, scratch.path);
   const objects = openObjects(location);
   const close = async () => {

@@ -37,10 +37,10 @@ import {
 } from '@stak/webhooks/tables';
 import { z } from 'zod';
 
-// What the lake keeps of the services' tables, and who owns it. A thread without services loads this, so it imports
-// only their tables. Counters, locks, leases and copies for an index stay in their tables. Payloads and the texts of
-// conversations are kept for accounts that want them (`lake-texts.ts`). Everything that contains a user's words must
-// name its owner, or it could not be erased.
+// Says for each table of the services which entities the lake keeps, and who owns them. A thread without services loads
+// this, so it imports only their tables. Counters, locks, leases and copies for an index stay in their tables. Payloads
+// and the texts of conversations are kept for accounts that want them (`lake-texts.ts`). Everything that contains a
+// user's words must name its owner, or it could not be erased.
 
 const ofAccount = ({ userId }: { userId: string }): Owner => ({ account_id: userId });
 const ofTenant = ({ tenant_id }: { tenant_id: string }): Owner => ({ tenant_id });
@@ -142,9 +142,9 @@ const tables: readonly AnyTable[] = [
 ];
 
 export const followed: readonly FollowedTable[] = tables.map(table => {
-  const own = entities.filter(one => one.entity.table.name === table.name);
-  const kept = new Set(own.map(one => one.entity));
-  return { table, entities: own, ignore: table.entities.filter(one => !kept.has(one)) };
+  const own = entities.filter(entity => entity.entity.table.name === table.name);
+  const kept = new Set(own.map(entity => entity.entity));
+  return { table, entities: own, ignore: table.entities.filter(entity => !kept.has(entity)) };
 });
 
 export const insights = [...taskInsights, ...deliveryInsights, ...messageInsights];

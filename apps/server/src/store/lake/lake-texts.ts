@@ -11,10 +11,10 @@ import { findOwnerOfSource, type Payload, payload } from '@stak/webhooks/tables'
 
 type Turn = ItemOf<typeof turn>;
 
-const known = 10_000; // sources and tenants that are cached: their owner never changes
+const cacheSize = 10_000; // sources and tenants that are cached: their owner never changes
 
 export function createTexts(store: Store): Texts {
-  const accounts = createRecentMap<string, string>(known);
+  const accounts = createRecentMap<string, string>(cacheSize);
 
   async function accountOf(
     key: string,
@@ -22,9 +22,9 @@ export function createTexts(store: Store): Texts {
   ): Promise<string | undefined> {
     const before = accounts.get(key);
     if (before !== undefined) return before;
-    const found = await find();
-    if (found !== undefined) accounts.set(key, found);
-    return found;
+    const owner = await find();
+    if (owner !== undefined) accounts.set(key, owner);
+    return owner;
   }
 
   const accountOfSource = (sourceId: string) =>
@@ -34,8 +34,17 @@ export function createTexts(store: Store): Texts {
 
   // Undefined if the conversation is gone: its turns are removed too.
   async function speakerOf({ tenant_id, conversation_id }: Turn): Promise<Owner | undefined> {
-    const found = await store.get(conversation, { tenant_id, conversation_id }, { consistent: true });
-    return found && { tenant_id, ...(found.user_id !== undefined && { user_id: found.user_id }) };
+    const storedConversation = await store.get(
+      conversation,
+      { tenant_id, conversation_id },
+      { consistent: true },
+    );
+    return (
+      storedConversation && {
+        tenant_id,
+        ...(storedConversation.user_id !== undefined && { user_id: storedConversation.user_id }),
+      }
+    );
   }
 
   return {
@@ -57,9 +66,9 @@ export function createTexts(store: Store): Texts {
             const wanted = isWanted(account_id, receivedAt);
             return wanted === 'off' ? 'off' : wanted ? { account_id } : 'unknown';
           }
-          const one = item as Turn;
-          const wanted = isWanted(await accountOfTenant(one.tenant_id), Date.parse(one.created_at));
-          return wanted === 'off' ? 'off' : (wanted && (await speakerOf(one))) || 'unknown';
+          const turn = item as Turn;
+          const wanted = isWanted(await accountOfTenant(turn.tenant_id), Date.parse(turn.created_at));
+          return wanted === 'off' ? 'off' : (wanted && (await speakerOf(turn))) || 'unknown';
         },
       };
     },

@@ -86,7 +86,7 @@ export function createScrubHost(
       async run(signal) {
         await clock.sleep(timing.firstMs, signal);
         while (!signal.aborted) {
-          // Of several processes, one does it.
+          // One of several processes does it.
           if (await store.claim('scrub', timing.everyMs)) await scrub(signal);
           await clock.sleep(timing.everyMs, signal);
         }

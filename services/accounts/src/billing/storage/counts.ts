@@ -53,8 +53,8 @@ export async function readStorage(
   }
   const listed = [...services.values()].filter(({ items }) => items > 0);
   return {
-    bytes: listed.reduce((sum, one) => sum + one.bytes, 0),
-    items: listed.reduce((sum, one) => sum + one.items, 0),
+    bytes: listed.reduce((sum, count) => sum + count.bytes, 0),
+    items: listed.reduce((sum, count) => sum + count.items, 0),
     services: listed.sort((a, b) => (a.service < b.service ? -1 : 1)),
     writtenBytes,
     isCounted: tables.every(table => (generations.get(table) ?? 0) > 0),
@@ -81,12 +81,12 @@ export async function listStorage({
 }): Promise<AccountStorage[]> {
   const generations = new Map((await readStates(store)).map(({ table, generation }) => [table, generation]));
   const accounts = new Map<string, AccountStorage>();
-  for await (const found of allCounts(client)) {
-    if (found.generation !== generations.get(found.table)) continue;
-    const { account_id: accountId } = found;
+  for await (const count of allCounts(client)) {
+    if (count.generation !== generations.get(count.table)) continue;
+    const { account_id: accountId } = count;
     const sum = accounts.get(accountId) ?? { accountId, bytes: 0, items: 0 };
-    sum.bytes += found.bytes;
-    sum.items += found.items;
+    sum.bytes += count.bytes;
+    sum.items += count.items;
     accounts.set(accountId, sum);
   }
   return [...accounts.values()].sort((a, b) => b.bytes - a.bytes);
@@ -100,8 +100,8 @@ export async function* allCounts(client: DynamoClient): AsyncGenerator<ItemOf<ty
       ...(ExclusiveStartKey && { ExclusiveStartKey }),
     });
     for (const item of page.Items ?? []) {
-      const found = recognise([count], item);
-      if (found) yield found.item;
+      const entity = recognise([count], item);
+      if (entity) yield entity.item;
     }
     ExclusiveStartKey = page.LastEvaluatedKey;
   } while (ExclusiveStartKey);

@@ -58,45 +58,45 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
   const { clock } = deps;
   const entries = createRecentMap<string, Promise<Entry>>(limits.accountsKept);
 
-  async function read(accountId: string, known?: Entry): Promise<Entry> {
+  async function read(accountId: string, cached?: Entry): Promise<Entry> {
     const readAt = clock.now();
     const plan = await deps.planOf(accountId);
     const limit = deps.limitOf(plan);
     const use = limit === null ? nothingStored : await deps.readUse(accountId); // nothing to compare with
     const entry: Entry = {
-      kept: advance(known?.kept, use.isCounted ? use.bytes : 0),
-      written: advance(known?.written, use.writtenBytes),
+      kept: advance(cached?.kept, use.isCounted ? use.bytes : 0),
+      written: advance(cached?.written, use.writtenBytes),
       plan,
       limit,
       readAt,
       isBehind: use.isBehind,
-      notifiedPercent: known?.notifiedPercent ?? 0,
-      linesWhenFull: known?.linesWhenFull ?? { day: 0, count: 0 },
+      notifiedPercent: cached?.notifiedPercent ?? 0,
+      linesWhenFull: cached?.linesWhenFull ?? { day: 0, count: 0 },
     };
     notifyOfShare(accountId, entry);
     return entry;
   }
 
-  function refresh(accountId: string, known?: Entry): Promise<Entry> {
-    const reading = read(accountId, known);
+  function refresh(accountId: string, cached?: Entry): Promise<Entry> {
+    const reading = read(accountId, cached);
     entries.set(accountId, reading);
     reading.catch(() => entries.delete(accountId));
     return reading;
   }
 
   async function lookUp(accountId: string, mostMs: number = limits.readMs): Promise<Entry> {
-    const found = entries.get(accountId);
-    if (!found) return refresh(accountId);
-    const entry = await found;
+    const cached = entries.get(accountId);
+    if (!cached) return refresh(accountId);
+    const entry = await cached;
     if (clock.now() - entry.readAt < mostMs) return entry;
-    // Of several callers that find it expired, one reads it again.
-    return entries.get(accountId) === found ? refresh(accountId, entry) : lookUp(accountId, mostMs);
+    // Only one of several callers that see it expired reads it again.
+    return entries.get(accountId) === cached ? refresh(accountId, entry) : lookUp(accountId, mostMs);
   }
 
   function sumOf({ used, pending }: Tally, isBehind: boolean): number {
     const since = clock.now() - limits.pendingMs;
     if (!isBehind) while (pending[0] && pending[0].at < since) pending.shift();
-    return pending.reduce((sum, one) => sum + one.bytes, used);
+    return pending.reduce((sum, write) => sum + write.bytes, used);
   }
 
   function add({ pending }: Tally, isBehind: boolean, bytes: number): void {
@@ -140,13 +140,13 @@ export function createStorageLimit(deps: LimitDeps): StorageLimit {
 
   async function find(accountId: string, bytes: number, isEdit = false): Promise<Weighed> {
     const isRefused = ({ fits, fitsToday }: Weighed) => !fitsToday || (!isEdit && !fits);
-    let found = weigh(await lookUp(accountId), bytes);
+    let weighed = weigh(await lookUp(accountId), bytes);
     // Something may have been deleted a moment ago.
-    if (isRefused(found)) found = weigh(await lookUp(accountId, limits.rereadMs), bytes);
-    if (isRefused(found)) return found;
-    add(found.entry.written, found.entry.isBehind, bytes);
-    if (!isEdit) add(found.entry.kept, found.entry.isBehind, bytes);
-    return found;
+    if (isRefused(weighed)) weighed = weigh(await lookUp(accountId, limits.rereadMs), bytes);
+    if (isRefused(weighed)) return weighed;
+    add(weighed.entry.written, weighed.entry.isBehind, bytes);
+    if (!isEdit) add(weighed.entry.kept, weighed.entry.isBehind, bytes);
+    return weighed;
   }
 
   async function admit(accountId: string, bytes: number, isOwner: boolean, isEdit: boolean): Promise<void> {
@@ -185,9 +185,9 @@ const dayMs = 24 * 60 * 60_000;
 const dailyLimit = (keptBytes: number): number => keptBytes * limits.writtenPerDay;
 
 // The count that was read now, and what was admitted before and is not in it.
-function advance(known: Tally | undefined, used: number): Tally {
-  if (known) forgetCounted(known, used - known.used);
-  return { used, pending: known?.pending ?? [] };
+function advance(previous: Tally | undefined, used: number): Tally {
+  if (previous) forgetCounted(previous, used - previous.used);
+  return { used, pending: previous?.pending ?? [] };
 }
 
 // Removes from the pending bytes what the count has grown by.
@@ -216,7 +216,7 @@ function refusal(
 ) {
   const limitBytes = limit!;
   const details = { plan, usedBytes, limitBytes, requestBytes };
-  const most = Math.max(...publicPlans.map(one => limitOf(one) ?? Number.POSITIVE_INFINITY));
+  const most = Math.max(...publicPlans.map(plan => limitOf(plan) ?? Number.POSITIVE_INFINITY));
   if (requestBytes > most)
     return accountsErrors.create(
       'accounts.request_exceeds_storage',

@@ -120,19 +120,19 @@ async function openMark(deps: MeterDeps, table: string, shard: string, signal: A
   const { store, clock } = deps;
   for (;;) {
     const state = await store.get(tableState, { table }, { consistent: true });
-    const found = await store.get(mark, { table, shard }, { consistent: true });
-    if (state && state.generation > 0 && !isHeld(state, found, clock.now())) {
-      const opened = found ? await release(deps, found) : await createMark(deps, state, shard);
+    const stored = await store.get(mark, { table, shard }, { consistent: true });
+    if (state && state.generation > 0 && !isHeld(state, stored, clock.now())) {
+      const opened = stored ? await release(deps, stored) : await createMark(deps, state, shard);
       if (opened) return opened;
     }
     await clock.sleep(limits.heldMs, signal);
   }
 }
 
-const isHeld = (state: TableState, found: Mark | undefined, nowMs: number): boolean =>
+const isHeld = (state: TableState, mark: Mark | undefined, nowMs: number): boolean =>
   state.holder !== undefined &&
   (state.holder_until ?? 0) > nowMs &&
-  (found === undefined || found.held_by === state.holder);
+  (mark === undefined || mark.held_by === state.holder);
 
 // A recount in a process that crashed has left it held.
 async function release({ store }: MeterDeps, found: Mark): Promise<Mark | undefined> {

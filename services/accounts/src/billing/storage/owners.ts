@@ -26,24 +26,24 @@ type PayersDeps<Kind extends string> = {
 // account is stored.
 export function createPayers<Kind extends string>(deps: PayersDeps<Kind>): Payers<Kind> {
   const { store, clock } = deps;
-  const known = createRecentMap<string, { accountId: string | undefined; untilMs: number }>(
+  const cache = createRecentMap<string, { accountId: string | undefined; untilMs: number }>(
     limits.ownersKept,
   );
   const alive = createTimedCache<boolean>({ clock, most: limits.ownersKept, forMs: limits.accountMs });
 
   async function find({ kind, id }: Owner<Kind>): Promise<string | undefined> {
     if (kind === 'account') return id;
-    const kept = known.get(`${kind} ${id}`);
+    const kept = cache.get(`${kind} ${id}`);
     if (kept && kept.untilMs > clock.now()) return kept.accountId;
     const ask = deps.accountOf[kind as Exclude<Kind, 'account'>];
     const accountId = (await ask(id)) ?? (await store.get(ownerAccount, { kind, id }))?.account_id;
     if (accountId === undefined) {
-      known.set(`${kind} ${id}`, { accountId, untilMs: clock.now() + limits.accountMs });
+      cache.set(`${kind} ${id}`, { accountId, untilMs: clock.now() + limits.accountMs });
       return undefined;
     }
     const expires_at = inSeconds(clock.now()) + limits.ownerS;
     await store.put(ownerAccount, { kind, id, account_id: accountId, expires_at });
-    known.set(`${kind} ${id}`, { accountId, untilMs: clock.now() + limits.ownerMs });
+    cache.set(`${kind} ${id}`, { accountId, untilMs: clock.now() + limits.ownerMs });
     return accountId;
   }
 

@@ -24,7 +24,7 @@ import { allCounts, readStates } from './counts.ts';
 import { createKeyFilter } from './key-filter.ts';
 import * as limits from './limits.ts';
 import { refusable } from './meter.ts';
-import { type AccountSum, createSums, type Owned, ownedItem, type Summing } from './sums.ts';
+import { type AccountSum, createSums, type OwnedBytes, ownedItem, type Summing } from './sums.ts';
 import { count, mark, type TableState, tableState } from './tables.ts';
 
 export type RecountDeps = {
@@ -67,7 +67,7 @@ export function createRecounter<Kind extends string>(
     // one table after the other would add up.
     await runAtMost(
       deps.source.position ? 1 : limits.tablesAtOnce,
-      wanted.map(one => () => count(one)),
+      wanted.map(table => () => count(table)),
     );
   };
   return {
@@ -166,7 +166,7 @@ async function recountTable<Kind extends string>(
 
   const sums = createSums(summing.payers);
   const scanned = createKeyFilter();
-  const before = new Map<string, Owned<Kind> | undefined>(); // their states before they changed, ahead of the scan
+  const before = new Map<string, OwnedBytes<Kind> | undefined>(); // their states before they changed, ahead of the scan
   const note = (change: UnknownChange) => {
     const key = keyText(table, change.keys);
     if (before.has(key) || scanned.has(key)) return;

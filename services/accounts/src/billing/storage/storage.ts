@@ -65,10 +65,10 @@ export function createStorage<Kind extends string>(deps: StorageDeps<Kind>): Sto
   const { store, clock, tables, services, planOf, limitOf } = deps;
   const findOwner = createOwners(
     tables,
-    services.flatMap(one => one.owners),
+    services.flatMap(service => service.owners),
   );
   const serviceNames = new Map(
-    services.flatMap(one => one.owners.map(({ entity }) => [entity, one.service])),
+    services.flatMap(service => service.owners.map(({ entity }) => [entity, service.service])),
   );
   const payers = createPayers({ ...deps, exists: async id => (await planOf(id)) !== undefined });
   const summing = tables.map(
@@ -105,7 +105,7 @@ export function createStorage<Kind extends string>(deps: StorageDeps<Kind>): Sto
       });
     },
     limitOf,
-    subscriptions: summing.map(one => meterTable(deps, one)),
+    subscriptions: summing.map(table => meterTable(deps, table)),
     countWhereNeeded: recounter.countWhereNeeded,
     workers: [recounter.worker],
   };

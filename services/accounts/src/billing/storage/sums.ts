@@ -16,23 +16,23 @@ export type Summing<Kind extends string> = {
 };
 
 // An item that counts towards an owner.
-export type Owned<Kind extends string> = { owner: Owner<Kind>; service: string; bytes: number };
+export type OwnedBytes<Kind extends string> = { owner: Owner<Kind>; service: string; bytes: number };
 
 export function ownedItem<Kind extends string>(
   { table, findOwner, serviceOf }: Summing<Kind>,
   keys: Attributes,
   bytes: number,
   image: () => Attributes | undefined,
-): Owned<Kind> | undefined {
-  const found = bytes === 0 ? undefined : findOwner(table, keys, image);
-  return found && { owner: found.owner, service: serviceOf(found.entity), bytes };
+): OwnedBytes<Kind> | undefined {
+  const owner = bytes === 0 ? undefined : findOwner(table, keys, image);
+  return owner && { owner: owner.owner, service: serviceOf(owner.entity), bytes };
 }
 
 // Sums by owner first and then by account: a page has few owners, and looking up an account may take a read.
 export function createSums<Kind extends string>(payers: Payers<Kind>) {
   const byOwner = new Map<string, { owner: Owner<Kind>; service: string } & Sum>();
   return {
-    add(owned: Owned<Kind> | undefined, sign: 1 | -1 = 1, written = 0): void {
+    add(owned: OwnedBytes<Kind> | undefined, sign: 1 | -1 = 1, written = 0): void {
       if (!owned) return;
       const { owner, service, bytes } = owned;
       const name = `${service} ${owner.kind} ${owner.id}`;
@@ -44,8 +44,8 @@ export function createSums<Kind extends string>(payers: Payers<Kind>) {
     },
     async byAccount(): Promise<AccountSum[]> {
       const sums = new Map<string, AccountSum>();
-      const addTo = (accountId: string, one: { service: string } & Sum) => {
-        const { service } = one;
+      const addTo = (accountId: string, added: { service: string } & Sum) => {
+        const { service } = added;
         const sum = sums.get(`${service} ${accountId}`) ?? {
           accountId,
           service,
@@ -53,9 +53,9 @@ export function createSums<Kind extends string>(payers: Payers<Kind>) {
           items: 0,
           written: 0,
         };
-        sum.bytes += one.bytes;
-        sum.items += one.items;
-        sum.written += one.written;
+        sum.bytes += added.bytes;
+        sum.items += added.items;
+        sum.written += added.written;
         sums.set(`${service} ${accountId}`, sum);
       };
       for (const sum of byOwner.values()) {

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, readsOnly, route } from '@stak/http';
 import { isOneLine } from '@stak/kit';
 import { failedStep, is, type Store, type WriteStep, write } from '@stak/table';
 import { z } from 'zod';
@@ -50,12 +50,9 @@ nameSchemas({ SavedItem: savedSchema });
 const routes = {
   listSaved: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/saved/{kind}',
     operationId: 'accounts.listSaved',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'account',
     scope: 'read',
     summary: 'List saved views, queries or templates',
@@ -100,8 +97,8 @@ export function createSaved({ store, clock }: Pick<Base, 'store' | 'clock'>) {
   const api = [
     endpoint(routes.listSaved, async c => {
       const { accountId } = c.get('principal');
-      const found = await listSaved(store, accountId, c.req.valid('param').kind);
-      return c.json({ data: found.map(show), next_cursor: null }, 200);
+      const saved = await listSaved(store, accountId, c.req.valid('param').kind);
+      return c.json({ data: saved.map(show), next_cursor: null }, 200);
     }),
     endpoint(routes.save, async c => {
       const { accountId, userId: saved_by = accountId } = c.get('principal');
@@ -138,15 +135,15 @@ export function createSaved({ store, clock }: Pick<Base, 'store' | 'clock'>) {
 async function save(store: Store, item: Saved): Promise<void> {
   const { accountId, kind, name } = item;
   for (let left = limits.saveAttempts; ; left--) {
-    const known = await store.get(savedChange, { accountId, kind }, { consistent: true });
+    const storedChange = await store.get(savedChange, { accountId, kind }, { consistent: true });
     const all = await listSaved(store, accountId, kind);
-    const isThere = all.some(one => one.name === name);
+    const isThere = all.some(entry => entry.name === name);
     if (!isThere && all.length >= limits.savedMost)
       throw accountsErrors.create('accounts.too_many_saved', 'Remove one before you save another.', {
         most: limits.savedMost,
       });
-    const changed = { accountId, kind, changes: (known?.changes ?? 0) + 1 };
-    const unchanged = { changes: known?.changes ?? is.absent };
+    const changed = { accountId, kind, changes: (storedChange?.changes ?? 0) + 1 };
+    const unchanged = { changes: storedChange?.changes ?? is.absent };
     const steps: Record<string, WriteStep> = isThere
       ? { 'the saved': write.put(saved, item, { if: { saved_at: is.present } }) }
       : {
@@ -165,9 +162,9 @@ async function save(store: Store, item: Saved): Promise<void> {
 }
 
 async function listSaved(store: Store, accountId: string, kind?: SavedKind): Promise<Saved[]> {
-  const found: Saved[] = [];
-  for await (const one of store.all(savedOf, { accountId, kind })) found.push(one);
-  return found;
+  const entries: Saved[] = [];
+  for await (const entry of store.all(savedOf, { accountId, kind })) entries.push(entry);
+  return entries;
 }
 
 const show = ({ accountId: _, ...shown }: Saved) => shown;

@@ -27,7 +27,7 @@ import {
 import { failureDigest, mailedNotice, mailsOfUser, noticesOf, outgoingMail } from '../../notices/tables.ts';
 import { organisationDomain } from '../../schema.ts';
 import { lockSteps, passEmail } from '../../users/locks.ts';
-import { proveOwner, requireFresh, type Signed, type SignInDeps } from '../credentials/owner.ts';
+import { proveOwner, requireFresh, type SessionOrigin, type SignInDeps } from '../credentials/owner.ts';
 import { factorErasure, recoveryErasure } from '../credentials/tables.ts';
 
 type PlanDeps = Pick<SignInDeps, 'store' | 'clock'> & { memberships: Memberships };
@@ -40,7 +40,7 @@ export type DeletionDeps = SignInDeps & {
 };
 
 export type Deletions = {
-  request(signed: Signed, password: string | undefined): Promise<void>;
+  request(signed: SessionOrigin, password: string | undefined): Promise<void>;
   // Finishes all requested deletions, including those of crashed processes.
   finishAll(): Promise<void>;
   worker: Worker;
@@ -49,7 +49,7 @@ export type Deletions = {
 export function createDeletions(deps: DeletionDeps): Deletions {
   const { store, clock, log, audit } = deps;
 
-  const request = async (signed: Signed, password: string | undefined): Promise<void> => {
+  const request = async (signed: SessionOrigin, password: string | undefined): Promise<void> => {
     const { userId, sessionId, address, requestId } = signed;
     const user = await proveOwner(deps, signed, password);
     await requireFresh(deps, signed, user);

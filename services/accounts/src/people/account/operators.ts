@@ -1,4 +1,4 @@
-import { tableErrors, write } from '@stak/table';
+import { ignoreConflict, write } from '@stak/table';
 import type { ApiKeys } from '../../access/api-keys.ts';
 import type { Audit } from '../../audit.ts';
 import { type Base, isoTime } from '../../deps.ts';
@@ -12,8 +12,8 @@ import { newToken, tokenSteps } from '../credentials/mailed-tokens.ts';
 import { factorErasure } from '../credentials/tables.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 
-// What operators do for an account with access to the store alone: recovery without mail, and stopping abuse. The
-// account's audit trail records each action, by `operator`.
+// Operators who have access to the store alone recover an account without mail, and stop abuse. The account's audit
+// trail records each action, by `operator`.
 export type Operators = {
   find(idOrEmail: string): Promise<Profile>;
   setPlan(userId: string, plan: PlanName): Promise<void>;
@@ -47,7 +47,7 @@ export function createOperators(deps: OperatorsDeps): Operators {
           },
           { pattern: 'disable or enable a key' },
         )
-        .catch(ignoreGone);
+        .catch(ignoreConflict);
   };
 
   return {
@@ -97,9 +97,4 @@ export function createOperators(deps: OperatorsDeps): Operators {
       await users.update(userId, { disabledAt: null }, { also: entry(userId, 'account.enabled') });
     },
   };
-}
-
-// Deleted meanwhile, which is fine.
-function ignoreGone(error: unknown): void {
-  if (!tableErrors.includes(error) || error.code !== 'table.transaction_failed') throw error;
 }

@@ -12,7 +12,7 @@ export type Codes = {
   useSteps(userId: string, code: string): Promise<Record<string, WriteStep>>;
   read(userId: string): Promise<Authenticator | undefined>;
   // The time step that the code belongs to, if it is valid.
-  match(found: Authenticator, code: string): number | undefined;
+  match(authenticator: Authenticator, code: string): number | undefined;
   seal(userId: string, secret: Uint8Array): string;
 };
 

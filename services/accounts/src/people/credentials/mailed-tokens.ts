@@ -75,9 +75,9 @@ export async function findToken(
   { userId, hash }: MailedToken,
   purpose: TokenPurpose,
 ): Promise<{ email: string; isMailed: boolean; person?: NewPerson }> {
-  const found = await store.get(mailedToken, { userId, purpose }, { consistent: true });
-  if (!found || found.tokenHash !== hash) throw tokenRefused();
-  const { email, person, isHandedOver = false } = found;
+  const storedMailedToken = await store.get(mailedToken, { userId, purpose }, { consistent: true });
+  if (!storedMailedToken || storedMailedToken.tokenHash !== hash) throw tokenRefused();
+  const { email, person, isHandedOver = false } = storedMailedToken;
   return { email, isMailed: !isHandedOver, person };
 }
 

@@ -27,12 +27,12 @@ export type SignInDeps = Base & {
 };
 
 // A person acting with their session, and where from.
-export type Signed = Origin & { userId: string; sessionId: string };
+export type SessionOrigin = Origin & { userId: string; sessionId: string };
 
 // Proves that the caller is the session's owner: by the password or, if there is none, by a recent sign-in or passkey.
 export async function proveOwner(
   deps: SignInDeps,
-  { userId, sessionId, address }: Signed,
+  { userId, sessionId, address }: SessionOrigin,
   password: string | undefined,
 ): Promise<Profile> {
   const { users, sessions, passwords, throttle, clock, background } = deps;
@@ -59,14 +59,14 @@ export async function proveOwner(
 // verified within the last ten minutes. Accounts without a second factor are exempt.
 export async function requireFresh(
   { sessions, clock, users }: Pick<SignInDeps, 'sessions' | 'clock' | 'users'>,
-  { userId, sessionId }: Pick<Signed, 'userId' | 'sessionId'>,
-  known?: Profile,
+  { userId, sessionId }: Pick<SessionOrigin, 'userId' | 'sessionId'>,
+  profile?: Profile,
 ): Promise<void> {
-  const user = known ?? (await users.readProfile(userId));
+  const user = profile ?? (await users.readProfile(userId));
   if (!user || !hasFactor(user)) return;
-  const found = await sessions.read(userId, sessionId);
-  const ageMs = clock.now() - (found?.provenAtMs ?? 0);
-  if (found && ageMs < limits.freshSessionMs) return;
+  const session = await sessions.read(userId, sessionId);
+  const ageMs = clock.now() - (session?.provenAtMs ?? 0);
+  if (session && ageMs < limits.freshSessionMs) return;
   throw accountsErrors.create(
     'accounts.step_up_needed',
     'Confirm your second factor again (a code or a passkey), then retry.',

@@ -14,22 +14,25 @@ import * as limits from '../../limits.ts';
 import type { Profile } from '../../main-table.ts';
 import { type challengePurposes, type Passkey, passkey, passkeyChallenge, passkeysOfUser } from './tables.ts';
 
-// What a challenge is valid for. A response for another purpose, or from another user, is refused.
-type Bound = { purpose: (typeof challengePurposes)[number]; userId?: string; sessionId?: string };
+// A challenge is valid for one purpose. A response for another purpose, or from another user, is refused.
+type ChallengeScope = { purpose: (typeof challengePurposes)[number]; userId?: string; sessionId?: string };
 export type PasskeyAnswer = AuthenticationResponseJSON;
 export type NewPasskeyAnswer = RegistrationResponseJSON;
 
 export type PasskeyChecks = {
   list(userId: string): Promise<Passkey[]>;
-  creationOptions(user: Profile, bound: Bound): Promise<PublicKeyCredentialCreationOptionsJSON>;
-  requestOptions(bound: Bound, allowed?: Passkey[]): Promise<PublicKeyCredentialRequestOptionsJSON>;
+  creationOptions(user: Profile, bound: ChallengeScope): Promise<PublicKeyCredentialCreationOptionsJSON>;
+  requestOptions(bound: ChallengeScope, allowed?: Passkey[]): Promise<PublicKeyCredentialRequestOptionsJSON>;
   // Returns the new passkey, without a name.
-  checkNew(answer: NewPasskeyAnswer, bound: Bound & { userId: string }): Promise<Omit<Passkey, 'name'>>;
+  checkNew(
+    answer: NewPasskeyAnswer,
+    bound: ChallengeScope & { userId: string },
+  ): Promise<Omit<Passkey, 'name'>>;
   // The user that the response claims to come from. Not verified until `use`.
   claimedUser(answer: PasskeyAnswer): string | undefined;
   // For the transaction that the passkey authorises. It fails at the step `the passkey` if the passkey was used
   // meanwhile.
-  use(userId: string, answer: PasskeyAnswer, bound: Bound): Promise<Record<string, WriteStep>>;
+  use(userId: string, answer: PasskeyAnswer, bound: ChallengeScope): Promise<Record<string, WriteStep>>;
 };
 
 // The same error for an unknown passkey, a wrong signature and an expired challenge.
@@ -65,7 +68,11 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
     );
   };
 
-  const newChallenge = async ({ purpose, userId, sessionId }: Bound): Promise<Uint8Array<ArrayBuffer>> => {
+  const newChallenge = async ({
+    purpose,
+    userId,
+    sessionId,
+  }: ChallengeScope): Promise<Uint8Array<ArrayBuffer>> => {
     const challenge = randomBytes(32);
     const challengeHash = sha256(challenge.toString('base64url'));
     const expiresAt = inSeconds(clock.now()) + limits.challengeS;
@@ -74,7 +81,7 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
   };
 
   // Deleted before the response is verified, so that a challenge works once whatever the result.
-  const takeChallenge = async (clientDataJSON: string, bound: Bound): Promise<string> => {
+  const takeChallenge = async (clientDataJSON: string, bound: ChallengeScope): Promise<string> => {
     const challenge = challengeIn(clientDataJSON);
     if (challenge === undefined) throw passkeyRefused();
     const { purpose, userId = is.absent, sessionId = is.absent } = bound;
@@ -95,7 +102,7 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
     async creationOptions(user, bound) {
       const { rpID } = requireSite();
       const { generateRegistrationOptions } = await load();
-      const known = await list(user.userId);
+      const passkeys = await list(user.userId);
       return generateRegistrationOptions({
         rpName,
         rpID,
@@ -105,7 +112,7 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
         challenge: await newChallenge(bound),
         timeout: limits.challengeS * 1000,
         attestationType: 'none',
-        excludeCredentials: known.map(allow),
+        excludeCredentials: passkeys.map(allow),
         // A passkey replaces user name and password: it must be discoverable and must verify the user by fingerprint,
         // face or PIN.
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -162,10 +169,10 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
       const { rpID, origins } = requireSite();
       const expectedChallenge = await takeChallenge(response.response.clientDataJSON, bound);
       const key = { userId, passkeyId: passkeyIdOf(response.id) };
-      const found = await store.get(passkey, key, { consistent: true });
+      const storedPasskey = await store.get(passkey, key, { consistent: true });
       const { userHandle } = response.response;
       const isTheirs = userHandle === undefined || Buffer.from(userHandle, 'base64url').toString() === userId;
-      if (!found || !isTheirs) throw passkeyRefused();
+      if (!storedPasskey || !isTheirs) throw passkeyRefused();
       const { verifyAuthenticationResponse } = await load();
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response,
@@ -175,8 +182,8 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
         requireUserVerification: true,
         // The counter is compared below, where its owner can be warned.
         credential: {
-          id: found.rawId,
-          publicKey: Uint8Array.from(Buffer.from(found.publicKey, 'base64url')),
+          id: storedPasskey.rawId,
+          publicKey: Uint8Array.from(Buffer.from(storedPasskey.publicKey, 'base64url')),
           counter: 0,
         },
       }).catch(error => {
@@ -185,15 +192,15 @@ export function createPasskeyChecks(deps: ChecksDeps): PasskeyChecks {
       if (!verified) throw passkeyRefused();
       const { newCounter: counter, credentialBackedUp: isSynced } = authenticationInfo;
       // Passkeys that are synchronised between devices always report zero.
-      if ((counter > 0 || found.counter > 0) && counter <= found.counter) {
-        const detail = `The counter of the passkey “${found.name}” went back: somebody may have a copy of it.`;
+      if ((counter > 0 || storedPasskey.counter > 0) && counter <= storedPasskey.counter) {
+        const detail = `The counter of the passkey “${storedPasskey.name}” went back: somebody may have a copy of it.`;
         const entry = { action: 'passkey.refused', via: 'passkey', by: null, target: key.passkeyId, detail };
         await audit.record(userId, entry);
         throw passkeyRefused();
       }
       const set = { counter, isSynced, lastUsedAt: isoTime(clock.now()) };
       return {
-        'the passkey': write.update(passkey, key, { set }, { if: { counter: found.counter } }),
+        'the passkey': write.update(passkey, key, { set }, { if: { counter: storedPasskey.counter } }),
       };
     },
   };

@@ -2,10 +2,10 @@ import { accountsErrors } from '../../errors.ts';
 import * as limits from '../../limits.ts';
 
 // The person who chooses a password, which must not be built from their name or address.
-export type Chooser = { email: string; name?: string };
+export type PasswordOwner = { email: string; name?: string };
 
 // `field` is the password's field in the body, so that a form can show the problem next to it.
-export type CheckPassword = (password: string, who: Chooser, field: string) => Promise<void>;
+export type CheckPassword = (password: string, who: PasswordOwner, field: string) => Promise<void>;
 
 // Runs when a password is chosen, never when one is tried: older passwords keep working. The list is loaded on first
 // use.
@@ -19,10 +19,10 @@ export const checkPassword: CheckPassword = async (password, who, field) => {
 
 const advice = 'Use three or four words that do not belong together.';
 
-// What is wrong with the password, as a sentence that says what to do. Undefined if it is good enough.
+// Says in a sentence what is wrong with the password and what to do. Undefined if it is good enough.
 export function weaknessOf(
   password: string,
-  { email, name = '' }: Chooser,
+  { email, name = '' }: PasswordOwner,
   common: ReadonlySet<string>,
 ): string | undefined {
   if ([...password].length < limits.passwordCharsLeast)
@@ -41,12 +41,12 @@ export function weaknessOf(
 
 const lettersOf = (text: string): string => text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 
-function withoutKnown(text: string, known: readonly string[]): string {
-  const parts = known
-    .map(one => lettersOf(one.normalize('NFKC').toLowerCase()))
-    .filter(one => one.length >= 4);
+function withoutKnown(text: string, words: readonly string[]): string {
+  const parts = words
+    .map(word => lettersOf(word.normalize('NFKC').toLowerCase()))
+    .filter(word => word.length >= 4);
   return parts
-    .toSorted((one, other) => other.length - one.length)
+    .toSorted((word, other) => other.length - word.length)
     .reduce((left, part) => left.replaceAll(part, ''), text);
 }
 
@@ -101,7 +101,7 @@ const substitutes: Readonly<Record<string, string>> = {
 // One or two listed words, with any digits and signs around them or in place of their letters.
 function isCommon(plain: string, common: ReadonlySet<string>): boolean {
   const core = plain.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
-  const spelled = [...core].map(one => substitutes[one] ?? one).join('');
+  const spelled = [...core].map(character => substitutes[character] ?? character).join('');
   return [core, spelled].map(lettersOf).some(text => {
     if (common.has(text)) return true;
     for (let at = 3; at <= text.length - 3; at++)

@@ -19,13 +19,13 @@ const storedShape = new RegExp(
 );
 const defaultCost: PasswordCost = { logN: limits.scryptLogN, r: 8, p: 1 };
 
-type Stored = { cost: PasswordCost; salt: Buffer; hash: Buffer };
+type StoredPassword = { cost: PasswordCost; salt: Buffer; hash: Buffer };
 
 export function createPasswords({ cost = defaultCost }: { cost?: PasswordCost } = {}): Passwords {
   const queue = createQueue(limits.hashesAtOnce, limits.hashesWaiting);
   const derive = (password: string, salt: Buffer, { logN, r, p }: PasswordCost): Promise<Buffer> =>
     queue(() => scryptOf(password, salt, { N: 2 ** logN, r, p, maxmem: 256 * 2 ** logN * r }));
-  const nobody: Stored = { cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
+  const nobody: StoredPassword = { cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
 
   return {
     async hash(password) {
@@ -35,20 +35,20 @@ export function createPasswords({ cost = defaultCost }: { cost?: PasswordCost } 
       return `$scrypt$ln=${logN},r=${r},p=${p}$${unpadded(salt)}$${unpadded(hash)}`;
     },
     async verify(password, stored) {
-      const known = stored === undefined ? undefined : parseStored(stored);
-      const { cost: knownCost, salt, hash } = known ?? nobody;
+      const parsed = stored === undefined ? undefined : parseStored(stored);
+      const { cost: knownCost, salt, hash } = parsed ?? nobody;
       const derived = await derive(password, salt, knownCost);
-      return derived.length === hash.length && timingSafeEqual(derived, hash) && known !== undefined;
+      return derived.length === hash.length && timingSafeEqual(derived, hash) && parsed !== undefined;
     },
     isOutdated(stored) {
-      const known = parseStored(stored)?.cost;
-      return known?.logN !== cost.logN || known.r !== cost.r || known.p !== cost.p;
+      const parsedCost = parseStored(stored)?.cost;
+      return parsedCost?.logN !== cost.logN || parsedCost.r !== cost.r || parsedCost.p !== cost.p;
     },
   };
 }
 
 // Parses the PHC string format. A hash of another kind, or one too costly to be ours, matches nothing.
-function parseStored(stored: string): Stored | undefined {
+function parseStored(stored: string): StoredPassword | undefined {
   const match = storedShape.exec(stored);
   if (!match) return undefined;
   const [logN, r, p] = match.slice(1, 4).map(Number) as [number, number, number];

@@ -5,7 +5,7 @@ import { type Codes, codeWrong } from './codes.ts';
 import { type PasskeyAnswer, type PasskeyChecks, passkeyRefused } from './passkey-check.ts';
 import { hasFactor } from './tables.ts';
 
-export type Shown = { code?: string; passkey?: PasskeyAnswer };
+export type FactorProof = { code?: string; passkey?: PasskeyAnswer };
 type FactorChecks = { codes: Codes; passkeys: PasskeyChecks };
 
 // Steps for the transaction that the factor authorises. None for an account without a second factor, whatever the
@@ -13,7 +13,7 @@ type FactorChecks = { codes: Codes; passkeys: PasskeyChecks };
 export async function factorSteps(
   { codes, passkeys }: FactorChecks,
   user: Profile,
-  { code, passkey }: Shown,
+  { code, passkey }: FactorProof,
   bound: Parameters<PasskeyChecks['use']>[2],
 ): Promise<Record<string, WriteStep>> {
   if (!hasFactor(user)) return {};

@@ -1,5 +1,5 @@
 import { addressKey } from '@stak/http';
-import { is, tableErrors } from '@stak/table';
+import { ignoreConflict, is } from '@stak/table';
 import { type Base, inSeconds, sha256 } from '../../deps.ts';
 import { accountsErrors } from '../../errors.ts';
 import * as limits from '../../limits.ts';
@@ -81,7 +81,7 @@ export function createThrottle(base: Base & { policies?: Partial<ThrottlePolicie
         for (const key of keys)
           await store
             .update(attemptCount, key, { add: { attempts: -1 } }, { if: { attempts: is.above(0) } })
-            .catch(ignoreGone);
+            .catch(ignoreConflict);
       },
     };
   };
@@ -124,7 +124,3 @@ const tooMany = (retryAfterS: number) =>
   accountsErrors.create('accounts.too_many_attempts', 'Too many attempts. Wait before you try again.', {
     retryAfterS: Math.max(1, retryAfterS),
   });
-
-function ignoreGone(error: unknown): void {
-  if (!tableErrors.includes(error) || error.code !== 'table.condition_failed') throw error;
-}

@@ -5,15 +5,19 @@ import { type Profile, profile, session } from '../../main-table.ts';
 import { greeted } from '../../notices/texts.ts';
 import { readUser, type UserChange } from '../../users/users.ts';
 import { codeWrong, newRecoveryCodes, recoveryHash } from '../credentials/codes.ts';
-import { proveOwner, requireFresh, type Signed, type SignInDeps } from '../credentials/owner.ts';
-import { explainFactor, factorSteps, type Shown } from '../credentials/second-factor.ts';
+import { proveOwner, requireFresh, type SessionOrigin, type SignInDeps } from '../credentials/owner.ts';
+import { explainFactor, type FactorProof, factorSteps } from '../credentials/second-factor.ts';
 import { authenticator, hasFactor } from '../credentials/tables.ts';
 import { newSecret, secretText, secretUri } from '../credentials/totp.ts';
 
 export type FactorDeps = SignInDeps & { issuer: string };
 
 // Returns a secret for an authenticator app. Nothing changes until the app has produced a valid code.
-export async function beginAuthenticator(deps: FactorDeps, signed: Signed, password: string | undefined) {
+export async function beginAuthenticator(
+  deps: FactorDeps,
+  signed: SessionOrigin,
+  password: string | undefined,
+) {
   const { store, clock, codes, issuer } = deps;
   const { userId } = signed;
   const user = await proveOwner(deps, signed, password);
@@ -47,7 +51,7 @@ export async function beginAuthenticator(deps: FactorDeps, signed: Signed, passw
 // with a passkey stop working.
 export async function confirmAuthenticator(
   deps: FactorDeps,
-  signed: Signed,
+  signed: SessionOrigin,
   code: string,
 ): Promise<string[]> {
   const { clock, codes, throttle } = deps;
@@ -80,7 +84,7 @@ export async function confirmAuthenticator(
 
 export async function removeAuthenticator(
   deps: FactorDeps,
-  signed: Signed,
+  signed: SessionOrigin,
   password: string | undefined,
 ): Promise<void> {
   const user = await proveOwner(deps, signed, password);
@@ -100,7 +104,7 @@ export async function removeAuthenticator(
   });
 }
 
-export async function renewRecoveryCodes(deps: FactorDeps, signed: Signed): Promise<string[]> {
+export async function renewRecoveryCodes(deps: FactorDeps, signed: SessionOrigin): Promise<string[]> {
   const { userId } = signed;
   const user = await readUser(deps.users, userId);
   if (!hasFactor(user)) throw noFactor();
@@ -118,7 +122,7 @@ export async function renewRecoveryCodes(deps: FactorDeps, signed: Signed): Prom
 }
 
 // Verifies the second factor again, for operations that require a recent one.
-export async function stepUp(deps: SignInDeps, signed: Signed, shown: Shown): Promise<void> {
+export async function stepUp(deps: SignInDeps, signed: SessionOrigin, shown: FactorProof): Promise<void> {
   const { store, clock, throttle } = deps;
   const { userId, sessionId, address } = signed;
   const user = await readUser(deps.users, userId);
@@ -145,7 +149,7 @@ type FactorChange = {
 // Mails the owner about the change.
 export async function changeFactor(
   { users, audit, outbox, clock }: FactorDeps,
-  { userId, sessionId, address, requestId }: Signed,
+  { userId, sessionId, address, requestId }: SessionOrigin,
   user: Profile,
   { change, what, unnamed = what, steps }: FactorChange,
 ): Promise<void> {

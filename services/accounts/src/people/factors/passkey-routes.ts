@@ -1,4 +1,4 @@
-import { empty, endpoint, json, nameSchemas, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from '../../limits.ts';
 import { originOf } from '../../origin.ts';
@@ -164,12 +164,9 @@ const routes = {
   }),
   list: route({
     ...session,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/me/passkeys',
     operationId: 'accounts.listPasskeys',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     summary: 'List your passkeys',
     description: 'Returns the passkeys of the person, with when each was last used.',
     responses: { 200: json(z.strictObject({ data: z.array(passkeySchema), next_cursor: z.null() })) },
@@ -253,8 +250,8 @@ export function createPasskeyRoutes(deps: PasskeysDeps & { browser: Browser }) {
       return c.json({ passkey: show(added), recoveryCodes }, 201);
     }),
     endpoint(routes.list, async c => {
-      const found = await passkeys.list(c.get('principal').userId);
-      return c.json({ data: found.map(show), next_cursor: null }, 200);
+      const list = await passkeys.list(c.get('principal').userId);
+      return c.json({ data: list.map(show), next_cursor: null }, 200);
     }),
     endpoint(routes.rename, async c => {
       const { userId, credentialId: sessionId } = c.get('principal');

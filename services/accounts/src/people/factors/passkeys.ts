@@ -4,7 +4,7 @@ import * as limits from '../../limits.ts';
 import { type Profile, session } from '../../main-table.ts';
 import { readUser } from '../../users/users.ts';
 import { newRecoveryCodes, recoveryHash } from '../credentials/codes.ts';
-import { proveOwner, requireFresh, type Signed, type SignInDeps } from '../credentials/owner.ts';
+import { proveOwner, requireFresh, type SessionOrigin, type SignInDeps } from '../credentials/owner.ts';
 import type { NewPasskeyAnswer } from '../credentials/passkey-check.ts';
 import { authenticator, hasFactor, type Passkey, passkey } from '../credentials/tables.ts';
 import { refuse } from '../oauth/errors.ts';
@@ -16,7 +16,7 @@ export type PasskeysDeps = FactorDeps & {
 };
 
 // Options for the browser to create a passkey. Nothing changes until the browser has responded.
-export async function beginPasskey(deps: PasskeysDeps, signed: Signed, password: string | undefined) {
+export async function beginPasskey(deps: PasskeysDeps, signed: SessionOrigin, password: string | undefined) {
   const { userId, sessionId } = signed;
   const user = await proveOwner(deps, signed, password);
   await requireFresh(deps, signed, user);
@@ -27,7 +27,7 @@ export async function beginPasskey(deps: PasskeysDeps, signed: Signed, password:
 // The first factor of an account comes with recovery codes, which are returned only here.
 export async function addPasskey(
   deps: PasskeysDeps,
-  signed: Signed,
+  signed: SessionOrigin,
   { name, answer }: { name: string; answer: NewPasskeyAnswer },
 ): Promise<{ added: Passkey; recoveryCodes?: string[] }> {
   const { clock, passkeys } = deps;
@@ -63,7 +63,7 @@ export async function addPasskey(
 
 export async function renamePasskey(
   { store, audit }: SignInDeps,
-  { userId, sessionId, address, requestId }: Signed,
+  { userId, sessionId, address, requestId }: SessionOrigin,
   passkeyId: string,
   name: string,
 ): Promise<Passkey> {
@@ -82,14 +82,14 @@ export async function renamePasskey(
 // Removing the last factor also removes the recovery codes.
 export async function removePasskey(
   deps: PasskeysDeps,
-  signed: Signed,
+  signed: SessionOrigin,
   passkeyId: string,
   password: string | undefined,
 ): Promise<void> {
   const { userId } = signed;
   const user = await proveOwner(deps, signed, password);
-  const found = await deps.store.get(passkey, { userId, passkeyId }, { consistent: true });
-  if (!found) throw notFound();
+  const stored = await deps.store.get(passkey, { userId, passkeyId }, { consistent: true });
+  if (!stored) throw notFound();
   await requireFresh(deps, signed, user);
   const left = (user.passkeys ?? 1) - 1;
   if (left === 0 && !deps.hasOtherWay(user))
@@ -100,7 +100,7 @@ export async function removePasskey(
   const isLastFactor = left === 0 && user.secondFactor === undefined;
   await changeFactor(deps, signed, user, {
     change: { passkeys: left === 0 ? null : left },
-    what: `The passkey “${found.name}” was removed`,
+    what: `The passkey “${stored.name}” was removed`,
     unnamed: 'A passkey was removed',
     steps: {
       'the old passkey': write.delete(passkey, { userId, passkeyId }, { ifPresent: true }),
@@ -112,10 +112,10 @@ export async function removePasskey(
 }
 
 // A challenge for `stepUp`.
-export async function beginPasskeyStepUp({ passkeys }: SignInDeps, { userId, sessionId }: Signed) {
-  const known = await passkeys.list(userId);
-  if (known.length === 0) throw noFactor();
-  return passkeys.requestOptions({ purpose: 'step-up', userId, sessionId }, known);
+export async function beginPasskeyStepUp({ passkeys }: SignInDeps, { userId, sessionId }: SessionOrigin) {
+  const existing = await passkeys.list(userId);
+  if (existing.length === 0) throw noFactor();
+  return passkeys.requestOptions({ purpose: 'step-up', userId, sessionId }, existing);
 }
 
 function checkRoom({ passkeys = 0 }: Profile): void {

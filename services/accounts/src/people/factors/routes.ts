@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { originOf } from '../../origin.ts';
 import { codeSchema, triedPasswordSchema } from '../../schema.ts';
 import { passkeyAnswerSchema } from '../credentials/passkey-schema.ts';
-import type { Shown } from '../credentials/second-factor.ts';
+import type { FactorProof } from '../credentials/second-factor.ts';
 import {
   beginAuthenticator,
   confirmAuthenticator,
@@ -155,7 +155,7 @@ export function createFactorRoutes(deps: FactorDeps) {
     }),
     endpoint(routes.stepUp, async c => {
       const { userId, credentialId: sessionId } = c.get('principal');
-      await stepUp(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json') as Shown);
+      await stepUp(deps, { userId, sessionId, ...originOf(c) }, c.req.valid('json') as FactorProof);
       return c.body(null, 204);
     }),
   ] as const;

@@ -36,7 +36,7 @@ function readMetadata(body: Uint8Array): Pick<OAuthClient, 'clientName' | 'redir
     );
   }
   const { client_name, redirect_uris, grant_types, response_types } = parsed.data;
-  const refused = redirect_uris.find(one => !isRedirectUri(one));
+  const refused = redirect_uris.find(redirect_uri => !isRedirectUri(redirect_uri));
   if (refused !== undefined)
     throw new ProtocolError(
       'invalid_redirect_uri',
@@ -85,7 +85,9 @@ export async function findClient(
   clientId: string | undefined,
 ): Promise<OAuthClient | undefined> {
   if (clientId === undefined || !clientIdShape.test(clientId)) return undefined;
-  const found = await store.get(oauthClient, { clientId }, { consistent: true });
+  const storedOauthClient = await store.get(oauthClient, { clientId }, { consistent: true });
   // DynamoDB removes expired items some time after they expire.
-  return found && found.expiresAt > inSeconds(clock.now()) ? found : undefined;
+  return storedOauthClient && storedOauthClient.expiresAt > inSeconds(clock.now())
+    ? storedOauthClient
+    : undefined;
 }

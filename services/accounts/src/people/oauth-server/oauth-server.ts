@@ -135,10 +135,10 @@ export function createOAuthServer(deps: OAuthServerDeps) {
       const { accountId } = principal;
       const { userId, sessionId } = c.req.valid('param');
       const isMine = userId === principal.userId || (await isAdmin(accountId, principal.userId));
-      const found = isMine ? await sessions.read(userId, sessionId) : undefined;
+      const session = isMine ? await sessions.read(userId, sessionId) : undefined;
       const entry = { ...doneBy(principal, originOf(c)), action: 'app.ended', target: sessionId };
-      const also = { audit: audit.step(accountId, { ...entry, detail: found?.app?.name }) };
-      if (found?.appOf !== accountId || !(await sessions.revoke(userId, sessionId, also)))
+      const also = { audit: audit.step(accountId, { ...entry, detail: session?.app?.name }) };
+      if (session?.appOf !== accountId || !(await sessions.revoke(userId, sessionId, also)))
         throw accountsErrors.create('accounts.app_not_found', 'App not found.');
       return c.body(null, 204);
     }),

@@ -29,7 +29,7 @@ export function isRedirectUri(text: string): boolean {
   return isSpelled && !hasMore && (url.protocol === 'https:' || isLoopback(url) || isProgram(url));
 }
 
-/** Where the redirect URI leads, for the person to read: its host, or the program that opens its scheme. */
+/** Describes for a person where the redirect URI leads: its host, or the program that opens its scheme. */
 export function describeRedirect(uri: string): string {
   const url = new URL(uri);
   return isProgram(url) ? `the program that opens ${url.protocol} links` : url.host;
@@ -43,10 +43,10 @@ export function matchesRedirectUri(registered: readonly string[], text: string):
   const url = new URL(text);
   if (!isLoopback(url)) return false;
   url.port = '';
-  return registered.some(one => {
-    const known = new URL(one);
-    known.port = '';
-    return isLoopback(known) && known.href === url.href;
+  return registered.some(uri => {
+    const registeredUrl = new URL(uri);
+    registeredUrl.port = '';
+    return isLoopback(registeredUrl) && registeredUrl.href === url.href;
   });
 }
 

@@ -1,4 +1,4 @@
-import { empty, json, nameSchemas, pageOf, pageQuery, raw, route } from '@stak/http';
+import { empty, json, nameSchemas, pageOf, pageQuery, raw, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { appScopeSchema, appScopes, resourceMetadataPath } from '../../app-scopes.ts';
 import * as limits from './limits.ts';
@@ -28,12 +28,9 @@ nameSchemas({ App: appSchema });
 export const appRoutes = {
   resource: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: resourceMetadataPath,
     operationId: 'accounts.readProtectedResource',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'public',
     summary: 'Get the metadata of the MCP server (RFC 9728)',
     description: 'Returns which authorization server gives tokens for `/mcp`, and the scopes there are.',
@@ -51,12 +48,9 @@ export const appRoutes = {
   }),
   server: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/.well-known/oauth-authorization-server',
     operationId: 'accounts.readAuthorizationServer',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'public',
     summary: 'Get the metadata of the authorization server (RFC 8414)',
     description: 'Returns the addresses and abilities of the authorization server.',
@@ -115,12 +109,9 @@ export const appRoutes = {
   }),
   authorize: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/oauth/authorize',
     operationId: 'accounts.authorizeApp',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'public',
     summary: 'Start the authorization of an app',
     description:
@@ -235,12 +226,9 @@ export const appRoutes = {
   }),
   list: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/apps',
     operationId: 'accounts.listApps',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'person',
     summary: 'List connected apps',
     description:

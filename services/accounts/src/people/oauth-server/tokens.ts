@@ -61,16 +61,16 @@ async function redeemCode(
   if (code === undefined || redirectUri === undefined || verifier === undefined)
     throw new ProtocolError('invalid_request', 'Send code, redirect_uri and code_verifier.');
   const codeHash = sha256(code);
-  const found = await store.get(authorizationCode, { codeHash }, { consistent: true });
-  if (!found) throw refused();
-  if (found.usedAtMs !== undefined) return endReused(deps, found, origin);
+  const grant = await store.get(authorizationCode, { codeHash }, { consistent: true });
+  if (!grant) throw refused();
+  if (grant.usedAtMs !== undefined) return endReused(deps, grant, origin);
   const isMeant =
-    found.clientId === clientId &&
-    found.redirectUri === redirectUri &&
-    found.endsAtMs > clock.now() &&
-    isVerifier(verifier, found.codeChallenge);
+    grant.clientId === clientId &&
+    grant.redirectUri === redirectUri &&
+    grant.endsAtMs > clock.now() &&
+    isVerifier(verifier, grant.codeChallenge);
   if (!isMeant) throw refused();
-  const { userId, accountId, sessionId, approvedIn, clientName: name, scope } = found;
+  const { userId, accountId, sessionId, approvedIn, clientName: name, scope } = grant;
   if (!(await memberships.roleIn(accountId, userId))) throw refused();
   const use = write.update(
     authorizationCode,
@@ -87,8 +87,9 @@ async function redeemCode(
     const who = { userId, signedInWith: 'app', origin, within: accountId, sessionId, app } as const;
     return await sessions.start({ ...who, also: { 'the code': use, ...approval } });
   } catch (error) {
-    // Of concurrent uses of a code one succeeds. The others fail at two steps: the code and the session that it became.
-    if (failedCondition(error, 'the code')) return endReused(deps, found, origin);
+    // Only one of several concurrent uses of a code succeeds. The others fail at two steps: the code and the session
+    // that it became.
+    if (failedCondition(error, 'the code')) return endReused(deps, grant, origin);
     const { step } = failedStep(error) ?? {};
     // The person left the organisation, the account was closed, or the session of the approval has ended.
     const isOver = ['the user', 'the member', 'the account', 'the approval'].includes(step ?? '');
@@ -142,11 +143,11 @@ export async function revokeToken(
   const claims = (await sessions.readByToken(token)) ?? (await tokens.verify(token, sha256(token)));
   if (!claims || !('sessionId' in claims)) return;
   const { userId, sessionId } = claims;
-  const found = await sessions.read(userId, sessionId);
-  if (found?.app?.clientId !== clientId) return;
+  const session = await sessions.read(userId, sessionId);
+  if (session?.app?.clientId !== clientId) return;
   const entry = { action: 'app.ended', via: 'app', by: userId, credentialId: sessionId, address, requestId };
   await sessions.revoke(userId, sessionId, {
-    audit: audit.step(found.accountId ?? userId, { ...entry, target: sessionId }),
+    audit: audit.step(session.accountId ?? userId, { ...entry, target: sessionId }),
   });
 }
 

@@ -13,8 +13,8 @@ export function attemptCookie(publicUrl: string) {
     set: (secret: string): string => write(secret, oauthStateS),
     clear: (): string => write('', 0),
     read(header: string | undefined): string | undefined {
-      const found = header?.split(';').map(part => part.trim().split('='));
-      const value = found?.find(([key]) => key === name)?.[1];
+      const cookies = header?.split(';').map(part => part.trim().split('='));
+      const value = cookies?.find(([key]) => key === name)?.[1];
       return value !== undefined && secretShape.test(value) ? value : undefined;
     },
   };

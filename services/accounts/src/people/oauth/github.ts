@@ -81,7 +81,7 @@ export function createGithub(settings: GithubSettings): Provider {
 }
 
 export function identityOf(who: z.infer<typeof person>, emails: z.infer<typeof addresses>): Identity {
-  const primary = emails.find(one => one.primary);
+  const primary = emails.find(email => email.primary);
   return {
     id: String(who.id),
     email: primary?.email,

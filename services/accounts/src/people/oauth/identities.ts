@@ -12,19 +12,19 @@ import { refuse } from './errors.ts';
 import { type Identity, type ProviderName, providerTitles } from './provider.ts';
 
 export type IdentityDeps = { users: Users; audit: Audit; ids: Ids };
-export type Known = { provider: ProviderName; identity: Identity };
+export type IdentityClaim = { provider: ProviderName; identity: Identity };
 
 export const idOf = { github: 'githubId', google: 'googleId' } as const;
 
 // Returns the account that the identity is linked to, or the one with its verified address, or a new one.
-export function findAccount(deps: IdentityDeps, known: Known, origin: Origin): Promise<Profile> {
+export function findAccount(deps: IdentityDeps, claim: IdentityClaim, origin: Origin): Promise<Profile> {
   const { users } = deps;
   const attempt = async () => {
-    const linked = await users.findProfile(idOf[known.provider], known.identity.id);
+    const linked = await users.findProfile(idOf[claim.provider], claim.identity.id);
     if (linked) return linked;
-    const email = verifiedEmail(known);
+    const email = verifiedEmail(claim);
     const owner = await users.findProfile('email', email);
-    return owner ? joinAccount(deps, owner, known, origin) : createAccount(deps, email, known, origin);
+    return owner ? joinAccount(deps, owner, claim, origin) : createAccount(deps, email, claim, origin);
   };
   const races = ['accounts.changed', 'accounts.email_taken', 'accounts.identity_taken'];
   return settle(attempt, error => accountsErrors.includes(error) && races.includes(error.code));
@@ -36,22 +36,22 @@ export function findAccount(deps: IdentityDeps, known: Known, origin: Origin): P
 async function joinAccount(
   deps: IdentityDeps,
   owner: Profile,
-  known: Known,
+  claim: IdentityClaim,
   origin: Origin,
 ): Promise<Profile> {
-  const { provider } = known;
+  const { provider } = claim;
   if (!owner.emailVerified || hasFactor(owner))
     throw refuse(
       'accounts.link_refused',
       `There is an account with this e-mail address. Sign in to it as before and link ${providerTitles[provider]} there.`,
     );
-  return link(deps, owner, known, { via: provider, ...origin });
+  return link(deps, owner, claim, { via: provider, ...origin });
 }
 
 function createAccount(
   { users, audit, ids }: IdentityDeps,
   email: string,
-  { provider, identity }: Known,
+  { provider, identity }: IdentityClaim,
   origin: Origin,
 ): Promise<Profile> {
   const userId = ids.next('usr');
@@ -66,7 +66,7 @@ function createAccount(
 // The caller has signed in to both the account and the provider, so the addresses may differ.
 export function linkIdentity(
   deps: IdentityDeps,
-  { userId, credentialId, ...known }: Known & { userId: string; credentialId: string },
+  { userId, credentialId, ...known }: IdentityClaim & { userId: string; credentialId: string },
   origin: Origin,
 ): Promise<Profile> {
   return settle(async () => {
@@ -79,7 +79,7 @@ export function linkIdentity(
 async function link(
   { users, audit }: IdentityDeps,
   user: Profile,
-  { provider, identity }: Known,
+  { provider, identity }: IdentityClaim,
   by: Origin & { via: string; credentialId?: string },
 ): Promise<Profile> {
   const title = providerTitles[provider];
@@ -143,7 +143,7 @@ export function unlinkIdentity(
   });
 }
 
-function verifiedEmail({ provider, identity }: Known): string {
+function verifiedEmail({ provider, identity }: IdentityClaim): string {
   const email = emailSchema.safeParse(identity.email);
   if (identity.isEmailVerified && email.success) return email.data;
   const title = providerTitles[provider];

@@ -52,7 +52,7 @@ type Deps = Pick<Base, 'store' | 'clock'> & { outbound: Outbound | undefined; pu
 export function createIssuers({ store, clock, outbound, publicUrl }: Deps): Issuers {
   const cookie = attemptCookie(publicUrl);
   // Cached with their discovery documents until their settings change.
-  const known = createRecentMap<string, OpenidProvider>(limits.providersKept);
+  const providers = createRecentMap<string, OpenidProvider>(limits.providersKept);
   const open = ({ issuer, clientId, openSecret }: IssuerClient): OpenidProvider => {
     if (!outbound)
       throw refuse('accounts.provider_not_configured', 'This server does not connect to other providers.');
@@ -69,9 +69,9 @@ export function createIssuers({ store, clock, outbound, publicUrl }: Deps): Issu
   };
   const providerOf = ({ name, organisationId }: IssuerOwner, client: IssuerClient): OpenidProvider => {
     const key = `${name} ${organisationId} ${client.version}`;
-    const found = known.get(key) ?? open(client);
-    known.set(key, found);
-    return found;
+    const provider = providers.get(key) ?? open(client);
+    providers.set(key, provider);
+    return provider;
   };
 
   return {

@@ -30,7 +30,7 @@ export const createGoogle = (
 // audience, time and nonce, and its signature with a public key of the issuer. It would otherwise rely on TLS alone.
 export function createOpenid({ clock }: { clock: Clock }, settings: OpenidSettings): OpenidProvider {
   const { clientId, clientSecret, issuer, title, fetch = boundedFetch } = settings;
-  const known = createTimedCache<Configuration>({ clock, most: 1, forMs: limits.discoveryMs });
+  const configurations = createTimedCache<Configuration>({ clock, most: 1, forMs: limits.discoveryMs });
 
   const discover = async (): Promise<Configuration> => {
     const client = await loadClient();
@@ -48,7 +48,7 @@ export function createOpenid({ clock }: { clock: Clock }, settings: OpenidSettin
   };
 
   // A failed discovery is not cached: the next sign-in tries again.
-  const configured = (): Promise<Configuration> => known.load('configuration', discover);
+  const configured = (): Promise<Configuration> => configurations.load('configuration', discover);
 
   return {
     async check() {

@@ -1,4 +1,4 @@
-import { empty, json, nameSchemas, route } from '@stak/http';
+import { empty, json, nameSchemas, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { triedPasswordSchema } from '../../schema.ts';
 import * as limits from './limits.ts';
@@ -27,12 +27,9 @@ nameSchemas({ ProviderLink: linkBody, ProviderUrl: providerUrl });
 export const socialRoutes = {
   providers: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/auth/providers',
     operationId: 'accounts.listProviders',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'public',
     summary: 'List the providers for signing in',
     description: 'Returns the providers that people can sign in with on this server.',

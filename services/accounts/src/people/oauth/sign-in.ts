@@ -8,15 +8,19 @@ import type { SignedIn } from '../sessions/session-item.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { deviceSteps } from '../sign-in/devices.ts';
 import { attemptOver, type Linker } from './attempts.ts';
-import { findAccount, type IdentityDeps, idOf, type Known, linkIdentity } from './identities.ts';
+import { findAccount, type IdentityClaim, type IdentityDeps, idOf, linkIdentity } from './identities.ts';
 
 export type ProviderSignInDeps = IdentityDeps &
   Pick<Base, 'store' | 'clock'> & { sessions: Sessions; outbox: Outbox };
 
 // The transaction that starts the session checks that the identity is still linked to the account.
-export async function signIn(deps: ProviderSignInDeps, known: Known, origin: Origin): Promise<SignedIn> {
-  const { provider, identity } = known;
-  const user = await findAccount(deps, known, origin);
+export async function signIn(
+  deps: ProviderSignInDeps,
+  claim: IdentityClaim,
+  origin: Origin,
+): Promise<SignedIn> {
+  const { provider, identity } = claim;
+  const user = await findAccount(deps, claim, origin);
   const { userId, disabledAt } = user;
   if (disabledAt !== undefined) throw disabledError();
   const isTheirs = { deletingAt: is.absent, disabledAt: is.absent, [idOf[provider]]: identity.id };
@@ -39,12 +43,12 @@ export async function signIn(deps: ProviderSignInDeps, known: Known, origin: Ori
 // account, and verifies the factor, before the attempt starts.
 export async function link(
   deps: ProviderSignInDeps,
-  known: Known,
+  claim: IdentityClaim,
   linker: Linker,
   origin: Origin,
 ): Promise<void> {
   const { userId, sessionId } = linker;
   // The session may have ended while the user was at the provider.
   if (!(await deps.sessions.isLive(userId, sessionId))) throw attemptOver();
-  await linkIdentity(deps, { ...known, userId, credentialId: sessionId }, origin);
+  await linkIdentity(deps, { ...claim, userId, credentialId: sessionId }, origin);
 }

@@ -5,7 +5,7 @@ import type { Profile } from '../../main-table.ts';
 import type { Outbox } from '../../notices/outbox.ts';
 import { originOf } from '../../origin.ts';
 import type { Users } from '../../users/users.ts';
-import type { Signed } from '../credentials/owner.ts';
+import type { SessionOrigin } from '../credentials/owner.ts';
 import type { Browser } from '../sessions/browser.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { attemptCookie } from './attempt-cookie.ts';
@@ -25,7 +25,7 @@ export type SocialSignInDeps = Base & {
   audit: Audit;
   outbox: Outbox;
   browser: Pick<Browser, 'answer'>;
-  proveOwner(signed: Signed, password: string | undefined): Promise<unknown>;
+  proveOwner(signed: SessionOrigin, password: string | undefined): Promise<unknown>;
   pages: ReturnSettings;
   github?: GithubSettings;
   google?: GoogleSettings;
@@ -41,8 +41,8 @@ export function createSocialSignIn(deps: SocialSignInDeps) {
   const configured = providerNames.filter(name => providers[name]);
 
   const providerOf = (name: ProviderName): Provider => {
-    const found = providers[name];
-    if (found) return found;
+    const provider = providers[name];
+    if (provider) return provider;
     throw refuse(
       'accounts.provider_not_configured',
       `This server has no sign-in with ${providerTitles[name]}.`,
@@ -75,12 +75,12 @@ export function createSocialSignIn(deps: SocialSignInDeps) {
       // The redirect URI must be the one that the provider was given. A proxy may have changed the request's path.
       const callbackUrl = new URL(redirectUriOf(name));
       callbackUrl.search = new URL(c.req.url).search;
-      const known = { provider: name, identity: await provider.identify(callbackUrl, secrets) };
+      const claim = { provider: name, identity: await provider.identify(callbackUrl, secrets) };
 
       const origin = originOf(c);
       c.header('Set-Cookie', cookie.clear());
-      if (linker) await link(deps, known, linker, origin);
-      else browser.answer(c, await signIn(deps, known, origin), true);
+      if (linker) await link(deps, claim, linker, origin);
+      else browser.answer(c, await signIn(deps, claim, origin), true);
       return c.redirect(returnTo, 302);
     }),
 

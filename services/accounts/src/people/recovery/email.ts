@@ -15,7 +15,7 @@ import {
   useStep,
   verificationSteps,
 } from '../credentials/mailed-tokens.ts';
-import { proveOwner, type Signed } from '../credentials/owner.ts';
+import { proveOwner, type SessionOrigin } from '../credentials/owner.ts';
 import { type EmailChange, emailChange } from '../credentials/tables.ts';
 import type { RecoveryDeps } from './routes.ts';
 
@@ -24,7 +24,10 @@ const needMail = ({ outbox }: RecoveryDeps): void => {
     throw accountsErrors.create('accounts.no_mail', 'This server does not send mail. Ask its operator.');
 };
 
-export async function sendVerification(deps: RecoveryDeps, { userId, address }: Signed): Promise<void> {
+export async function sendVerification(
+  deps: RecoveryDeps,
+  { userId, address }: SessionOrigin,
+): Promise<void> {
   needMail(deps);
   const user = await readUser(deps.users, userId);
   if (user.emailVerified)
@@ -36,7 +39,7 @@ export async function sendVerification(deps: RecoveryDeps, { userId, address }: 
 
 // They must also be signed in: otherwise the owner of a mailbox would verify an account that a stranger created with
 // their address.
-export async function verifyEmail(deps: RecoveryDeps, signed: Signed, text: string): Promise<void> {
+export async function verifyEmail(deps: RecoveryDeps, signed: SessionOrigin, text: string): Promise<void> {
   const { users, audit } = deps;
   const { userId, sessionId, address, requestId } = signed;
   await deps.throttle.tryToken(address);
@@ -55,7 +58,7 @@ export async function verifyEmail(deps: RecoveryDeps, signed: Signed, text: stri
 // Only the owner of the new address learns whether it is already in use. Both cases write as much and take as long.
 export async function requestEmailChange(
   deps: RecoveryDeps,
-  signed: Signed,
+  signed: SessionOrigin,
   { email: newEmail, password }: { email: string; password?: string },
 ): Promise<void> {
   needMail(deps);
@@ -114,7 +117,7 @@ export async function requestEmailChange(
 // Returns whether the change is made, or waits for confirmation from the other address.
 export async function confirmEmailChange(
   deps: RecoveryDeps,
-  signed: Signed,
+  signed: SessionOrigin,
   text: string,
 ): Promise<'changed' | 'waiting'> {
   await deps.throttle.tryToken(signed.address);
@@ -142,7 +145,7 @@ export async function confirmEmailChange(
 
 async function writeEmailChange(
   { users, audit, outbox, clock }: RecoveryDeps,
-  { userId, sessionId, address, requestId }: Signed,
+  { userId, sessionId, address, requestId }: SessionOrigin,
   { oldEmail, newEmail, ...change }: EmailChange,
   side: 'newHash' | 'oldHash',
 ): Promise<void> {

@@ -70,12 +70,12 @@ function principalOf(
   return whenKnown(sessions.standing(userId, sessionId, fresh), standing => {
     if (!standing) return undefined;
     const { accountId, role } = standing;
-    const known = { kind: 'account', accountId, userId, credentialId: sessionId } as const;
+    const caller = { kind: 'account', accountId, userId, credentialId: sessionId } as const;
     const { scope } = roles[role];
     // An app may do what it was approved for, and never more than the person may at the moment.
     return claims.kind === 'app'
-      ? { ...known, scope: narrowest(claims.scope, scope), via: 'app' }
-      : { ...known, role, scope, via: 'session' };
+      ? { ...caller, scope: narrowest(claims.scope, scope), via: 'app' }
+      : { ...caller, role, scope, via: 'session' };
   });
 }
 

@@ -37,14 +37,16 @@ export async function planEnding(
   { store, standings, announceEnd }: SessionsDeps,
   ended: readonly Session[],
 ): Promise<Ending> {
-  if (ended[0]) await announceEnd(ended[0].userId, ...ended.map(one => one.accountId));
+  if (ended[0]) await announceEnd(ended[0].userId, ...ended.map(session => session.accountId));
   // Concurrent sign-ins can exceed the limit. Sessions that do not fit in the transaction are ended first.
   const surplus = ended.slice(limits.sessionsPerUser);
   if (surplus.length > 0) await store.batchWrite(surplus.map(deletion), { pattern: 'end all sessions' });
   return {
-    steps: ended.slice(0, limits.sessionsPerUser).map(one => [`end ${one.sessionId}`, deletion(one)]),
+    steps: ended
+      .slice(0, limits.sessionsPerUser)
+      .map(session => [`end ${session.sessionId}`, deletion(session)]),
     forget: () => {
-      for (const one of ended) standings.forget(one.sessionId);
+      for (const session of ended) standings.forget(session.sessionId);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { endpoint, json, route } from '@stak/http';
+import { endpoint, json, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from '../../limits.ts';
 import type { SigningKeys } from './signing-keys.ts';
@@ -7,12 +7,9 @@ const jwks = route({
   tenant: 'none',
   mcp: false,
   tags: ['accounts'],
-  method: 'get',
+  ...readsOnly,
   path: '/.well-known/jwks.json',
   operationId: 'accounts.jwks',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   auth: 'public',
   summary: 'Get the public keys that verify tokens',
   description: 'Returns the public keys as a JSON Web Key Set, to verify tokens of end users.',

@@ -74,32 +74,32 @@ export async function refreshSession(
   throw signInAgain();
 }
 
-function rotated({ clock, sealer }: SessionsDeps, one: Session, key: Uint8Array, origin: Origin) {
+function rotated({ clock, sealer }: SessionsDeps, session: Session, key: Uint8Array, origin: Origin) {
   const nowMs = clock.now();
-  const { userId, sessionId, familyKey } = one;
+  const { userId, sessionId, familyKey } = session;
   return {
     familyKey: sealer.isStale(familyKey) ? sealer.seal(key, sealLocation(userId, sessionId)) : familyKey,
-    generation: one.generation + 1,
+    generation: session.generation + 1,
     rotatedAtMs: nowMs,
     lastUsedAt: isoTime(nowMs),
-    expiresAt: Math.min(one.endsAt, inSeconds(nowMs) + limits.refreshIdleS),
-    address: origin.address ?? one.address,
-    userAgent: trimAgent(origin.userAgent) ?? one.userAgent,
+    expiresAt: Math.min(session.endsAt, inSeconds(nowMs) + limits.refreshIdleS),
+    address: origin.address ?? session.address,
+    userAgent: trimAgent(origin.userAgent) ?? session.userAgent,
   };
 }
 
 // The token was already exchanged, so it was copied, and we cannot tell which holder is the owner.
-async function endStolen(deps: SessionsDeps, one: Session, origin: Origin): Promise<void> {
-  const { userId, sessionId } = one;
+async function endStolen(deps: SessionsDeps, session: Session, origin: Origin): Promise<void> {
+  const { userId, sessionId } = session;
   const entry = {
     ...requestedBy(origin),
-    action: one.app ? 'app.reused' : 'session.reused',
-    via: one.app ? 'app' : 'session',
+    action: session.app ? 'app.reused' : 'session.reused',
+    via: session.app ? 'app' : 'session',
     by: null,
     credentialId: sessionId,
   };
   deps.log.warn({ userId, sessionId }, 'a refresh token was used twice; its session is over');
-  const trail = one.appOf ?? userId;
+  const trail = session.appOf ?? userId;
   const audit = deps.audit.step(trail, { ...entry, target: sessionId });
   await revokeSession(deps, userId, sessionId, { audit });
 }

@@ -11,16 +11,16 @@ export type RefreshClaim = {
   isApp?: boolean;
   code: string;
 };
-type Named = Omit<RefreshClaim, 'code'>;
+type RefreshTokenParts = Omit<RefreshClaim, 'code'>;
 
 const shape = /^fh([ra])_([a-z0-9_]{1,40})\.([a-z0-9_]{1,40})\.([0-9]{1,9})\.([A-Za-z0-9_-]{43})$/;
 
-const codeOf = (key: Uint8Array, { sessionId, generation, isApp }: Named): string =>
+const codeOf = (key: Uint8Array, { sessionId, generation, isApp }: RefreshTokenParts): string =>
   createHmac('sha256', key)
     .update(`${isApp ? 'app.' : ''}${sessionId}.${generation}`)
     .digest('base64url');
 
-export const refreshToken = (key: Uint8Array, named: Named): string =>
+export const refreshToken = (key: Uint8Array, named: RefreshTokenParts): string =>
   `fh${named.isApp ? 'a' : 'r'}_${named.userId}.${named.sessionId}.${named.generation}.${codeOf(key, named)}`;
 
 export function parseRefreshToken(token: string): RefreshClaim | undefined {

@@ -72,9 +72,9 @@ export const readSession = ({ store }: Pick<Base, 'store'>, userId: string, sess
   store.get(session, { userId, sessionId }, { consistent: true });
 
 export async function listSessions({ store }: Pick<Base, 'store'>, userId: string): Promise<Session[]> {
-  const found: Session[] = [];
-  for await (const one of store.all(sessionsOfUser, { userId })) found.push(one);
-  return found;
+  const sessions: Session[] = [];
+  for await (const session of store.all(sessionsOfUser, { userId })) sessions.push(session);
+  return sessions;
 }
 
 export const deletion = ({ userId, sessionId }: Session): WriteStep =>
@@ -86,10 +86,10 @@ export const sealLocation = (userId: string, sessionId: string) =>
 // Returns a new access token, and the refresh token of the session's generation.
 export async function mintTokens(
   { tokens, clock }: SessionsDeps,
-  one: Session,
+  session: Session,
   key: Uint8Array,
 ): Promise<SignedIn> {
-  const { userId, sessionId, expiresAt, app, accountId = userId } = one;
+  const { userId, sessionId, expiresAt, app, accountId = userId } = session;
   const { token, expiresIn } = await (app
     ? tokens.mintApp({ userId, sessionId, ...app })
     : tokens.mintAccess({ userId, sessionId }));
@@ -99,7 +99,7 @@ export async function mintTokens(
     sessionId,
     accessToken: token,
     expiresIn,
-    refreshToken: refreshToken(key, { ...one, isApp: app !== undefined }),
+    refreshToken: refreshToken(key, { ...session, isApp: app !== undefined }),
     refreshExpiresIn: expiresAt - inSeconds(clock.now()),
     ...(app && { scope: app.scope }),
   };

@@ -54,20 +54,20 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const list = (userId: string) => listSessions(deps, userId);
   const read = (userId: string, sessionId: string) => readSession(deps, userId, sessionId);
   const listIn = async (accountId: string, userId: string): Promise<Session[]> =>
-    (await list(userId)).filter(one => (one.accountId ?? userId) === accountId);
+    (await list(userId)).filter(session => (session.accountId ?? userId) === accountId);
   const listWithin = async (userId: string, within: string | undefined): Promise<Session[]> =>
-    (await list(userId)).filter(one => within === undefined || one.confinedTo === within);
+    (await list(userId)).filter(session => within === undefined || session.confinedTo === within);
   const confinementOf = async (userId: string, sessionId: string): Promise<string | undefined> => {
-    const found = await read(userId, sessionId);
-    return found ? found.confinedTo : 'nothing'; // it has just ended, so nothing is allowed
+    const session = await read(userId, sessionId);
+    return session ? session.confinedTo : 'nothing'; // it has just ended, so nothing is allowed
   };
   const listOthers = async (userId: string, keptId: string): Promise<Session[]> =>
-    (await list(userId)).filter(one => one.sessionId !== keptId);
+    (await list(userId)).filter(session => session.sessionId !== keptId);
 
   const readStanding = async (userId: string, sessionId: string): Promise<Standing | undefined> => {
-    const found = await read(userId, sessionId);
-    if (!found) return undefined;
-    const { accountId = userId } = found;
+    const session = await read(userId, sessionId);
+    if (!session) return undefined;
+    const { accountId = userId } = session;
     const role = await memberships.roleIn(accountId, userId);
     return role && { accountId, role };
   };
@@ -93,7 +93,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     revokeAll: (userId, also) => endSessions(deps, () => list(userId), also),
     endOthers: (userId, keptId) => endSessions(deps, () => listOthers(userId, keptId)),
     isLive: (userId, sessionId, fresh) =>
-      whenKnown(standing(userId, sessionId, fresh), found => found !== undefined),
+      whenKnown(standing(userId, sessionId, fresh), session => session !== undefined),
     standing,
     async requireWhole(userId, sessionId, madeFor) {
       const within = (await read(userId, sessionId))?.confinedTo;

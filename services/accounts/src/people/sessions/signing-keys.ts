@@ -45,7 +45,7 @@ export function createSigningKeys(base: KeysDeps): SigningKeys {
 
   const load = async (): Promise<Loaded> => {
     const stored = await readComplete(base);
-    const kids = new Set(stored.map(one => one.kid));
+    const kids = new Set(stored.map(key => key.kid));
     importOnce.keepOnly(kids);
     loaded = { stored, kids, loadedMs: clock.now() };
     return loaded;
@@ -74,15 +74,15 @@ export function createSigningKeys(base: KeysDeps): SigningKeys {
     async find(kid) {
       let known = await ready();
       if (!known.kids.has(kid)) known = await ready(limits.unknownKeyReloadMs);
-      const found = known.stored.find(one => one.kid === kid);
-      return found && importOnce.get('verify', kid, () => found.publicJwk);
+      const key = known.stored.find(one => one.kid === kid);
+      return key && importOnce.get('verify', kid, () => key.publicJwk);
     },
     isPublished: kid =>
       loaded !== undefined && clock.now() - loaded.loadedMs < limits.signingReloadMs && loaded.kids.has(kid),
     jwks: async () => ({ keys: (await ready()).stored.map(publishedJwk) }),
     async rotate(options) {
       const { stored } = await reload();
-      for (const one of stored.slice(-2)) openKey(base, one); // throws first if the server has other secret keys
+      for (const key of stored.slice(-2)) openKey(base, key); // throws first if the server has other secret keys
       await startNextKey(base, stored, options);
       // A running load may have read before the write, and would restore a revoked key.
       await loading?.catch(() => {});
@@ -107,8 +107,8 @@ function createImports() {
   return {
     get(use: 'sign' | 'verify', kid: string, jwk: () => string): Promise<CryptoKey> {
       const name = `${use} ${kid}`;
-      const known = imported.get(name);
-      if (known) return known.key;
+      const cached = imported.get(name);
+      if (cached) return cached.key;
       const key = Promise.resolve(importJWK(JSON.parse(jwk()), 'ES256') as Promise<CryptoKey>);
       imported.set(name, { kid, key });
       key.catch(() => imported.delete(name));
@@ -122,7 +122,7 @@ function createImports() {
 
 // If our clock is behind that of the process that created the first key, that key signs anyway.
 const signerOf = (stored: readonly StoredSigningKey[], nowMs: number): StoredSigningKey =>
-  stored.findLast(one => one.signsFrom <= nowMs) ?? stored[0]!;
+  stored.findLast(key => key.signsFrom <= nowMs) ?? stored[0]!;
 
 const publishedJwk = ({ kid, publicJwk }: StoredSigningKey): JWK => ({
   ...JSON.parse(publicJwk),
@@ -142,7 +142,7 @@ async function readComplete(deps: KeysDeps): Promise<StoredSigningKey[]> {
 
 async function readStored({ store }: KeysDeps): Promise<StoredSigningKey[]> {
   const stored: StoredSigningKey[] = [];
-  for await (const one of store.all(signingKeys, {})) stored.push(one);
+  for await (const key of store.all(signingKeys, {})) stored.push(key);
   return stored;
 }
 
@@ -200,7 +200,7 @@ async function startNextKey(
 ): Promise<void> {
   const nowMs = deps.clock.now();
   const last = signerOf(stored, nowMs);
-  const next = stored.find(one => one.sequence === last.sequence + 1);
+  const next = stored.find(key => key.sequence === last.sequence + 1);
   if (!next) return;
   const { sequence, signsFrom, kid } = next;
   const start = { set: { signsFrom: nowMs } };

@@ -51,11 +51,11 @@ export async function startSession(deps: SessionsDeps, starting: Starting): Prom
     ...(app && accountId !== userId ? [] : [['audit', audit.step(userId, entry)] as [string, WriteStep]]),
     ...stepsToEnter(deps, made, entry),
     ...Object.entries(also),
-    ...surplus.map((one): [string, WriteStep] => [`end ${one.sessionId}`, deletion(one)]),
+    ...surplus.map((session): [string, WriteStep] => [`end ${session.sessionId}`, deletion(session)]),
   ];
   if (surplus.length > 0) await announceEnd(userId);
   await store.transact(steps, { pattern: 'start session' });
-  for (const one of surplus) standings.forget(one.sessionId);
+  for (const session of surplus) standings.forget(session.sessionId);
   return mintTokens(deps, made, key);
 }
 

@@ -110,9 +110,9 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
   };
 
   const keyFor: JWTVerifyGetKey = async ({ kid }) => {
-    const found = kid === undefined ? undefined : await keys.find(kid);
-    if (!found) throw new errors.JWKSNoMatchingKey();
-    return found;
+    const key = kid === undefined ? undefined : await keys.find(kid);
+    if (!key) throw new errors.JWKSNoMatchingKey();
+    return key;
   };
 
   const verifyNew = async (token: string): Promise<Verified | undefined> => {
@@ -156,9 +156,9 @@ export function createTokens(deps: { clock: Clock; issuer: string; keys: Signing
       return sign(claims, endUserAudience, sub, ttlSeconds);
     },
     verify(token, digest) {
-      const known = verified.get(digest);
-      if (!known || !keys.isPublished(known.kid)) return verifyAndKeep(token, digest);
-      if (known.expiresMs > clock.now()) return known.claims;
+      const cached = verified.get(digest);
+      if (!cached || !keys.isPublished(cached.kid)) return verifyAndKeep(token, digest);
+      if (cached.expiresMs > clock.now()) return cached.claims;
       verified.delete(digest);
       return undefined;
     },

@@ -23,7 +23,7 @@ export async function deviceSteps(
   const deviceId = sha256(`${device} from ${addressKey(address)}`).slice(0, 32);
   const nowMs = clock.now();
   const { items } = await store.query(devicesOfUser, { userId }, { limit: limits.devicesKnown });
-  const isNew = items.length > 0 && !items.some(one => one.deviceId === deviceId);
+  const isNew = items.length > 0 && !items.some(item => item.deviceId === deviceId);
   const details = {
     ...greeted(person),
     // The User-Agent can be any text.

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, route } from '@stak/http';
+import { empty, endpoint, json, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { accountsErrors } from '../../errors.ts';
 import type { Session } from '../../main-table.ts';
@@ -15,7 +15,7 @@ import {
 } from '../../schema.ts';
 import { mailedTokenSchema } from '../credentials/mailed-tokens.ts';
 import { passkeyAnswerSchema } from '../credentials/passkey-schema.ts';
-import type { Shown } from '../credentials/second-factor.ts';
+import type { FactorProof } from '../credentials/second-factor.ts';
 import type { Browser } from '../sessions/browser.ts';
 import { deviceName } from './device-name.ts';
 import { logIn } from './sign-in.ts';
@@ -162,12 +162,9 @@ const routes = {
   }),
   listSessions: route({
     ...common,
-    method: 'get',
+    ...readsOnly,
     path: '/v1/sessions',
     operationId: 'accounts.listSessions',
-    reaches: 'nothing',
-    audit: false,
-    stores: 'nothing',
     auth: 'person',
     summary: 'List your sessions',
     description: 'A session through the provider of an organisation sees and ends only such sessions.',
@@ -265,7 +262,7 @@ export function createSignInRoutes(deps: SignUpDeps & { browser: Browser }) {
     endpoint(routes.logIn, async c => {
       browser.checkOrigin(c);
       const { cookie: wantsCookie, email, password, ...shown } = c.req.valid('json');
-      const input = { email, password, ...(shown as Shown) };
+      const input = { email, password, ...(shown as FactorProof) };
       return c.json(browser.answer(c, await logIn(deps, input, originOf(c)), wantsCookie), 200);
     }),
     endpoint(routes.refresh, async c => {
@@ -287,14 +284,14 @@ export function createSignInRoutes(deps: SignUpDeps & { browser: Browser }) {
     endpoint(routes.listSessions, async c => {
       const { userId, credentialId } = c.get('principal');
       const found = (await sessions.listFor(userId, credentialId)).filter(({ app }) => app === undefined);
-      return c.json({ data: found.map(one => show(one, credentialId)), next_cursor: null }, 200);
+      return c.json({ data: found.map(session => show(session, credentialId)), next_cursor: null }, 200);
     }),
     endpoint(routes.endSession, async c => {
       const { userId, credentialId } = c.get('principal');
       const { sessionId } = c.req.valid('param');
       const also = ended(userId, credentialId, sessionId, c.get('requestId'), c.get('address'));
       const seen = await sessions.listFor(userId, credentialId);
-      const isSeen = seen.some(one => one.sessionId === sessionId);
+      const isSeen = seen.some(session => session.sessionId === sessionId);
       if (!isSeen || !(await sessions.revoke(userId, sessionId, also)))
         throw accountsErrors.create('accounts.session_not_found', 'Session not found.');
       return c.body(null, 204);

@@ -6,10 +6,10 @@ import { greeted } from '../../notices/texts.ts';
 import type { Origin } from '../../origin.ts';
 import { settle } from '../../settle.ts';
 import { readUser } from '../../users/users.ts';
-import { proveOwner, type Signed, type SignInDeps } from '../credentials/owner.ts';
+import { proveOwner, type SessionOrigin, type SignInDeps } from '../credentials/owner.ts';
 import { type PasskeyAnswer, passkeyRefused } from '../credentials/passkey-check.ts';
 import { checkPassword } from '../credentials/password-policy.ts';
-import { explainFactor, factorSteps, type Shown } from '../credentials/second-factor.ts';
+import { explainFactor, type FactorProof, factorSteps } from '../credentials/second-factor.ts';
 import type { SignedIn } from '../sessions/session-item.ts';
 import { deviceSteps } from './devices.ts';
 
@@ -19,7 +19,7 @@ const wrongCredentials = () =>
 // Every failure looks the same and takes the same time: there is always a hash to compare with.
 export async function logIn(
   deps: SignInDeps,
-  { email, password, ...shown }: Shown & { email: string; password: string },
+  { email, password, ...shown }: FactorProof & { email: string; password: string },
   origin: Origin,
 ): Promise<SignedIn> {
   const { users, sessions, passwords, throttle, audit, background } = deps;
@@ -102,7 +102,7 @@ async function stillThisPassword(
 // The new password and the end of all other sessions are one transaction: the old password keeps nobody signed in.
 export async function changePassword(
   deps: SignInDeps,
-  signed: Signed,
+  signed: SessionOrigin,
   { currentPassword, newPassword }: { currentPassword?: string; newPassword: string },
 ): Promise<void> {
   const { users, sessions, passwords, outbox } = deps;
@@ -127,7 +127,7 @@ const passwordChanged = () =>
 
 async function writePassword(
   { users, sessions, audit, outbox, clock }: SignInDeps,
-  { userId, sessionId, address, requestId }: Signed,
+  { userId, sessionId, address, requestId }: SessionOrigin,
   user: Profile,
   passwordHash: string,
 ): Promise<void> {
