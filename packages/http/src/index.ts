@@ -60,7 +60,6 @@ export {
   type Reach,
   type RouteSpec,
   raw,
-  readOnly,
   route,
   withProblems,
 } from './routes/route.ts';

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { type AnyEndpoint, endpoint, json, readOnly, route } from '@stak/http';
+import { type AnyEndpoint, endpoint, json, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import type { TextsSetting } from './deps.ts';
 import { type FileFormat, fileFormats } from './duckdb/duck.ts';
@@ -91,7 +91,7 @@ const routes = {
   }),
   history: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/lake/history/{table}/{id}',
     auth: 'account',
     scope: 'read',
@@ -106,7 +106,7 @@ const routes = {
   }),
   status: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/lake/status',
     auth: 'account',
     scope: 'read',
@@ -118,7 +118,7 @@ const routes = {
   }),
   insights: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/insights',
     auth: 'user',
     endUserScope: 'lake:read',
@@ -131,7 +131,7 @@ const routes = {
   }),
   insight: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/insights/{name}',
     auth: 'user',
     endUserScope: 'lake:read',
@@ -150,7 +150,7 @@ const routes = {
 const textRoutes = {
   read: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/lake/texts',
     auth: 'account',
     scope: 'read',

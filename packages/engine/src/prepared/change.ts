@@ -65,17 +65,23 @@ function overlap(a: Path, b: Path): boolean {
   return true;
 }
 
-/** The item after the changes. `base` has only the key if the item does not exist. */
-export function applyChanges(changes: readonly Change[], base: NativeItem, isNew: boolean): NativeItem {
-  const item = copyWithout(base, changes);
+/**
+ * Makes the changes to the item itself, but to copies of its maps. A removed attribute becomes undefined: after `delete`
+ * V8 would treat the object as a dictionary. Nor is the item a copy, because V8 gives every copy of an object a shape of
+ * its own when an attribute is added to it. `item` has only the key if it is new.
+ */
+export function applyChanges(changes: readonly Change[], item: NativeItem, isNew: boolean): NativeItem {
   let isEmpty = true;
   for (const { op, path, value } of changes) {
     if (op === 'remove') {
-      if (typeof path !== 'string' && !isNew) removeAt(item, path);
+      if (typeof path !== 'string') {
+        if (!isNew) removeAt(item, path);
+      } else if (item[path] !== undefined) item[path] = undefined;
       continue;
     }
     isEmpty = false;
-    putAt(item, path, nextValue(op, valueAt(base, path), value));
+    // No path leads through another, so what is here is as it was.
+    putAt(item, path, nextValue(op, valueAt(item, path), value));
   }
   // Changes that only remove create no item.
   if (isNew && isEmpty) throw unsupported;
@@ -99,23 +105,6 @@ function nextValue(op: Change['op'], old: unknown, value: unknown): unknown {
     default:
       return value;
   }
-}
-
-// Not `delete`, after which V8 treats the object as a dictionary.
-function copyWithout(base: NativeItem, changes: readonly Change[]): NativeItem {
-  let removed: string[] | undefined;
-  for (const { op, path } of changes)
-    if (op === 'remove' && typeof path === 'string' && base[path] !== undefined) {
-      removed ??= [];
-      removed.push(path);
-    }
-  if (!removed) return { ...base };
-  const item: NativeItem = {};
-  for (const name in base) {
-    if (name === '__proto__') throw unsupported;
-    if (!removed.includes(name)) item[name] = base[name];
-  }
-  return item;
 }
 
 function putAt(item: NativeItem, path: Path, value: unknown): void {

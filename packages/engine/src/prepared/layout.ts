@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { projectedNames } from '../item-writer.ts';
 import * as limits from '../limits.ts';
 import type { Tx } from '../storage/committer.ts';
-import { notPlain, plainSize } from '../storage/plain-item.ts';
+import { isPlainName, notPlain, plainSize } from '../storage/plain-item.ts';
 import { attributesOfKey, type Index, type KeyAttribute, type Stream, type Table } from '../storage/table.ts';
 import type { NativeItem } from '../values/marshal.ts';
 import { byteLength } from '../values/size.ts';
@@ -40,10 +40,6 @@ export type Layout = {
   readonly keyNames: ReadonlySet<string>; // of the table and its indexes
   readonly ttl: string | undefined;
   readonly stream: StreamLayout | undefined;
-  // The JSON before each key of a change record, and the size of the names of the keys.
-  readonly hashText: string;
-  readonly rangeText: string;
-  readonly nameBytes: number;
 };
 
 const layouts = new WeakMap<Table, Layout | null>();
@@ -80,15 +76,13 @@ function createLayout(table: Table): Layout | null {
     ),
     ttl: table.ttl?.attribute,
     stream: stream?.enabled ? streamLayout(stream) : undefined,
-    hashText: `{${JSON.stringify(hash.name)}:`,
-    rangeText: range ? `,${JSON.stringify(range.name)}:` : '',
-    nameBytes: byteLength(hash.name) + (range ? byteLength(range.name) : 0),
   };
 }
 
 const isInherited = (name: string): boolean => name in Object.prototype;
 
-const isText = ({ name, type }: KeyAttribute): boolean => type === 'S' && !isInherited(name);
+const isText = ({ name, type }: KeyAttribute): boolean =>
+  type === 'S' && isPlainName(name) && !isInherited(name);
 
 const isSupported = ({ status, keys: { hash, range, more }, projection }: Index): boolean =>
   status === 'ACTIVE' &&

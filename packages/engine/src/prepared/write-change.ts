@@ -1,10 +1,9 @@
 import type { Context } from '../context.ts';
 import { encodeChange } from '../storage/change-log.ts';
-import { encodeText } from '../storage/codec.ts';
 import type { Tx } from '../storage/committer.ts';
 import { partitionHash, ttlKey } from '../storage/keys.ts';
+import { encodePlain } from '../storage/plain-item.ts';
 import type { NativeItem } from '../values/marshal.ts';
-import { byteLength } from '../values/size.ts';
 import { changeVector } from '../vectors/write.ts';
 import { indexEntry } from './keys.ts';
 import { type IndexLayout, indexKeyPart, type Layout, projectedBytes } from './layout.ts';
@@ -130,28 +129,23 @@ function expiryOf(value: unknown): number | undefined {
 function writeLog(tx: Tx, now: number, item: ItemWrite): void {
   const { layout, key, beforeBytes, afterBytes } = item;
   const stream = layout.stream!;
+  const keys = keysOf(layout, item.target);
   const record = encodeChange({
     event: !beforeBytes ? 'INSERT' : afterBytes ? 'MODIFY' : 'REMOVE',
     actor: 'user',
     at: now,
-    keys: keysOf(layout, item.target),
+    keys: encodePlain(keys)!.bytes,
     old: stream.wantsOld ? beforeBytes : undefined,
     new: stream.wantsNew ? afterBytes : undefined,
   });
   const { shards } = stream;
   const shard = shards.length === 1 ? shards[0]! : shards[partitionHash(key) % shards.length]!;
-  tx.append(stream.id, shard, record);
+  tx.append(stream.id, shard, record, keys);
 }
 
-// The key attributes as an item, as they are stored.
-function keysOf({ hash, range, hashText, rangeText, nameBytes }: Layout, target: NativeItem): Buffer {
-  const first: string = target[hash];
-  let text = hashText + JSON.stringify(first);
-  let size = nameBytes + byteLength(first);
-  if (range !== undefined) {
-    const second: string = target[range];
-    text += rangeText + JSON.stringify(second);
-    size += byteLength(second);
-  }
-  return encodeText(`${text}}`, size, false);
+function keysOf({ hash, range }: Layout, target: NativeItem): NativeItem {
+  const keys: NativeItem = {};
+  keys[hash] = target[hash];
+  if (range !== undefined) keys[range] = target[range];
+  return keys;
 }

@@ -228,12 +228,19 @@ function holds(item: ItemWrite, condition: Test): boolean {
 
 function update(item: ItemWrite, changes: readonly Change[]): void {
   const before = beforeOf(item);
-  const after = applyChanges(changes, before ?? item.target, !before);
+  if (before) item.before = { ...before };
+  const after = applyChanges(changes, before ?? copyKey(item.target), !before);
   const encoded = encodePlain(after);
   if (!encoded) throw unsupported;
   item.after = after;
   item.afterBytes = encoded.bytes;
   item.afterSize = encoded.size;
+}
+
+function copyKey(key: NativeItem): NativeItem {
+  const copy: NativeItem = {};
+  for (const name in key) copy[name] = key[name];
+  return copy;
 }
 
 // A key is a scalar, and that of the item cannot change.

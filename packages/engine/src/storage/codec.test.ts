@@ -138,6 +138,7 @@ describe('a plain item', () => {
       fc.string({ unit: 'binary' }).filter(text => text.isWellFormed()),
       fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }),
       fc.integer(),
+      fc.maxSafeInteger(),
       fc.boolean(),
       fc.constant(null),
       fc.constant(-0),
@@ -167,6 +168,30 @@ describe('a plain item', () => {
       { numRuns: process.env.STAK_LONG_TESTS ? 2000 : 500 },
     );
     expect(plain).toBeGreaterThan(200);
+  });
+
+  // Compares large items in no time.
+  const expectUsual = (native: NativeItem) => {
+    const found = encodePlain(native);
+    const usual = longWay(native);
+    expect(found?.size).toBe(usual.size);
+    expect(found?.bytes.equals(usual.bytes)).toBe(true);
+  };
+
+  it('has integers of every length, with zeros at their end', () => {
+    const native: NativeItem = {};
+    for (let power = 1; power < Number.MAX_SAFE_INTEGER; power *= 10)
+      for (const n of [power - 1, power, power + 1, 3 * power, 12 * power])
+        if (n <= Number.MAX_SAFE_INTEGER) native[`n${n}`] = n;
+    expectUsual(native);
+  });
+
+  it('has texts of any length, also more than an item usually has', () => {
+    const ends = ['', 'a"', '\\', '\x7f', 'ä', 'x\u0000'];
+    const texts = [0, 255, 256, 257, 60_000].flatMap(length => ends.map(end => 'x'.repeat(length) + end));
+    expectUsual({ texts });
+    expectUsual({ a: '\u0000'.repeat(300_000), b: [[], {}] });
+    expectUsual({});
   });
 
   it.each<[string, NativeItem]>([

@@ -15,7 +15,7 @@ const ascii = 2; // every byte is one character, which V8 reads faster
 const checkedByCrc = 4; // a checksum follows the size, as the first stores of format 3 have it
 const checked = 8; // a checksum follows the size
 const sumAt = 5;
-const headerBytes = 9;
+export const textStart = 9; // after the header
 
 type Stored = string | number | boolean | null | Stored[] | { [name: string]: Stored };
 type StoredMap = { [name: string]: Stored };
@@ -29,17 +29,22 @@ export function encodeItem(item: Item, size: number): Buffer {
 export function encodeText(text: string, size: number, hasTags: boolean, knownAscii?: boolean): Buffer {
   const length = knownAscii ? text.length : Buffer.byteLength(text);
   const isAscii = length === text.length;
-  const bytes = Buffer.allocUnsafe(headerBytes + length);
+  const bytes = Buffer.allocUnsafe(textStart + length);
+  bytes.write(text, textStart, isAscii ? 'latin1' : 'utf8');
+  return sealText(bytes, size, hasTags, isAscii);
+}
+
+// Writes the header before a text that is already in its place.
+export function sealText(bytes: Buffer, size: number, hasTags: boolean, isAscii: boolean): Buffer {
   bytes[0] = (hasTags ? tagged : 0) | (isAscii ? ascii : 0) | checked;
   bytes.writeUInt32LE(size, 1);
-  bytes.write(text, headerBytes, isAscii ? 'latin1' : 'utf8');
   bytes.writeUInt32LE(sumOf(bytes, bytes.length), sumAt);
   return bytes;
 }
 
 // The checksum of the text begins with a number of the size and the flags. The factor is odd: no two sizes have the same.
-const sumOf = (bytes: Buffer, end: number): number => wordSum(bytes, headerBytes, end, seedOf(bytes));
-const crcOf = (bytes: Buffer, end: number): number => checksum(bytes, headerBytes, end, seedOf(bytes));
+const sumOf = (bytes: Buffer, end: number): number => wordSum(bytes, textStart, end, seedOf(bytes));
+const crcOf = (bytes: Buffer, end: number): number => checksum(bytes, textStart, end, seedOf(bytes));
 const seedOf = (bytes: Buffer): number => Math.imul(bytes.readUInt32LE(1), 0x9e3779b1) ^ bytes[0]!;
 
 function storedMap(map: Item, state: { tagged: boolean }): StoredMap {
@@ -99,8 +104,8 @@ function textOf(bytes: Buffer, end: number): string {
   const flags = bytes[0]!;
   if (flags & (checked | checkedByCrc)) {
     const sum = flags & checked ? sumOf : crcOf;
-    if (end < headerBytes || bytes.readUInt32LE(sumAt) !== sum(bytes, end)) throw itemDamaged();
-    return bytes.toString(flags & ascii ? 'latin1' : 'utf8', headerBytes, end);
+    if (end < textStart || bytes.readUInt32LE(sumAt) !== sum(bytes, end)) throw itemDamaged();
+    return bytes.toString(flags & ascii ? 'latin1' : 'utf8', textStart, end);
   }
   return bytes.toString(flags & ascii ? 'latin1' : 'utf8', sumAt, end);
 }

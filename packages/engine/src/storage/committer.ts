@@ -1,5 +1,6 @@
 import { DynamoError, internalError, storeFull } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { NativeItem } from '../values/marshal.ts';
 import { logKey, metaKey, sizeKey } from './keys.ts';
 import type { Decode, Store } from './store.ts';
 import type { StreamChanges } from './stream-changes.ts';
@@ -14,8 +15,8 @@ export type Tx = {
   // Sees what this transaction has written so far.
   has(key: Buffer): boolean;
   get<T>(key: Buffer, as: Decode<T>): T | undefined;
-  // Adds a change record to a shard of a stream.
-  append(streamId: number, shardId: number, change: Buffer): void;
+  // Adds a change record to a shard of a stream. Readers in this process get the keys, if they are given, as they are.
+  append(streamId: number, shardId: number, change: Buffer, keys?: NativeItem): void;
   // For a change of the streams themselves, such as a new shard: every reader has to look.
   nextSequenceForAll(): number;
   // A partition of a vector index has changed so much that somebody should look at it.
@@ -68,7 +69,13 @@ export const saveSequence = (store: Store, sequence: number): void =>
 // The change records of a commit, in order. `first` is the sequence of the first one; a commit of another process may
 // have been made between the one before and this.
 export type Appended = { first: number; records: readonly AppendedRecord[]; last: number };
-type AppendedRecord = { streamId: number; shardId: number; sequence: number; change: Buffer };
+type AppendedRecord = {
+  streamId: number;
+  shardId: number;
+  sequence: number;
+  change: Buffer;
+  keys?: NativeItem | undefined;
+};
 
 export type CommitListener = {
   committed(
@@ -245,10 +252,10 @@ function createTx(store: Store, journal: Pick<Journal, 'beginTx'> | undefined) {
     },
     has: store.has,
     get: store.get,
-    append(streamId: number, shardId: number, change: Buffer) {
+    append(streamId: number, shardId: number, change: Buffer, keys?: NativeItem) {
       const sequence = advance();
       changes.set(streamId, sequence);
-      records.push({ streamId, shardId, sequence, change });
+      records.push({ streamId, shardId, sequence, change, keys });
       write(logKey(streamId, shardId, sequence), change);
     },
     nextSequenceForAll() {

@@ -1,11 +1,18 @@
 import { recentRead, recentShards, recentWritten, streamBytes } from '../limits.ts';
 import type { Appended } from '../storage/committer.ts';
+import type { NativeItem } from '../values/marshal.ts';
 import type { LazyRecord } from './records.ts';
 
 // The newest change records of the shards that are read in this process. Most readers of a shard are near its end: what
 // this process has written, or one of them has read from the log, the others get from memory.
 
-export type Entry = { sequence: number; change: Buffer; size: number; record?: LazyRecord };
+export type Entry = {
+  sequence: number;
+  change: Buffer;
+  size: number;
+  keys?: NativeItem | undefined; // those of the change, if they need not be decoded
+  record?: LazyRecord;
+};
 
 // The start of a page, and where to continue in the log unless it is full.
 type Beginning = { entries: Entry[]; bytes: number; position: number; isFull: boolean };
@@ -117,9 +124,9 @@ export function createRecentRecords(sizeOf: (change: Buffer) => number): RecentR
       // Numbers are given to all streams together: a gap has the records of another process.
       if (first !== next) from = first;
       next = last + 1;
-      for (const { streamId, shardId, sequence, change } of records) {
+      for (const { streamId, shardId, sequence, change, keys } of records) {
         const { recent, since } = shards.get(`${streamId}/${shardId}`) ?? {};
-        recent?.append({ sequence, change, size: sizeOf(change) }, Math.max(from, since!));
+        recent?.append({ sequence, change, size: sizeOf(change), keys }, Math.max(from, since!));
       }
     },
   };

@@ -109,12 +109,13 @@ export class LazyRecord {
   #keys: NativeItem | undefined;
   #sequenceText: string | undefined;
 
-  constructor(origin: Origin, stream: Stream, { sequence, change, size }: Entry) {
+  constructor(origin: Origin, stream: Stream, { sequence, change, size, keys }: Entry) {
     this.SizeBytes = size;
     this.#origin = origin;
     this.#stream = stream;
     this.#sequence = sequence;
     this.#change = change;
+    this.#keys = keys;
   }
 
   get eventID(): string {

@@ -9,7 +9,8 @@ import type { AnyTable } from './table.ts';
 /** The stored key of an item, from the attributes that it contains. */
 export function keyOf(entity: AnyEntity, key: object): Attributes {
   const { partition, sort, templates } = entity.key;
-  const built: Attributes = { [partition]: buildKey(templates.partition, key) };
+  const built: Attributes = {};
+  built[partition] = buildKey(templates.partition, key);
   if (sort !== undefined) built[sort] = buildKey(templates.sort!, key);
   return built;
 }
@@ -17,7 +18,8 @@ export function keyOf(entity: AnyEntity, key: object): Attributes {
 // Both keys of an index, or undefined if the item is not in it.
 export function indexKeysOf(index: IndexKeys, values: object): Attributes | undefined {
   if (!isIn(index, values)) return undefined;
-  const built: Attributes = { [index.partition]: buildKey(index.templates.partition, values) };
+  const built: Attributes = {};
+  built[index.partition] = buildKey(index.templates.partition, values);
   if (index.sort !== undefined) built[index.sort] = buildKey(index.templates.sort!, values);
   return built;
 }

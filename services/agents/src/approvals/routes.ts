@@ -1,4 +1,4 @@
-import { answerPage, endpoint, json, type PageRequest, pageQuery, readOnly, route } from '@stak/http';
+import { answerPage, endpoint, json, type PageRequest, pageQuery, readsOnly, route } from '@stak/http';
 import { findConversation } from '../conversations/external-writes.ts';
 import { type Base, enteredTenant, type Service, type StateDeps } from '../deps.ts';
 import { approvalsOfConversation } from '../main-table.ts';
@@ -21,7 +21,7 @@ const onePath = `${ofConversation}/{approval_id}` as const;
 const routes = {
   list: route({
     ...user,
-    ...readOnly,
+    ...readsOnly,
     path: `${base}/approvals`,
     operationId: 'agents.listApprovals',
     mcp: 'reads',
@@ -34,7 +34,7 @@ const routes = {
   }),
   ofConversation: route({
     ...user,
-    ...readOnly,
+    ...readsOnly,
     path: ofConversation,
     operationId: 'agents.listConversationApprovals',
     scope: 'read',
@@ -46,7 +46,7 @@ const routes = {
   }),
   get: route({
     ...user,
-    ...readOnly,
+    ...readsOnly,
     path: onePath,
     operationId: 'agents.getApproval',
     scope: 'read',

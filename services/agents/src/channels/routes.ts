@@ -7,7 +7,7 @@ import {
   pageOf,
   pageQuery,
   raw,
-  readOnly,
+  readsOnly,
   route,
 } from '@stak/http';
 import { manageScope } from '@stak/tenants';
@@ -73,7 +73,7 @@ const routes = {
     problems: ['agents.conversation_busy'],
   }),
   greet: route({
-    ...readOnly,
+    ...readsOnly,
     auth: 'public',
     tags,
     path: webhookPath,
@@ -93,7 +93,7 @@ const routes = {
   }),
   list: route({
     ...managed,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/tenants/{tenant_id}/channel-credentials',
     operationId: 'agents.listChannelCredentials',
     scope: 'read',

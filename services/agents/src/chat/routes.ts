@@ -1,4 +1,4 @@
-import { empty, json, pageOf, pageQuery, raw, readOnly, route } from '@stak/http';
+import { empty, json, pageOf, pageQuery, raw, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from '../limits.ts';
 import * as schema from '../schema.ts';
@@ -34,7 +34,7 @@ export const create = route({
 });
 export const list = route({
   ...user,
-  ...readOnly,
+  ...readsOnly,
   path: `${base}/conversations`,
   operationId: 'agents.listConversations',
   mcp: 'reads',
@@ -50,7 +50,7 @@ export const list = route({
 });
 export const get = route({
   ...user,
-  ...readOnly,
+  ...readsOnly,
   path: one,
   operationId: 'agents.getConversation',
   mcp: 'reads',
@@ -125,7 +125,7 @@ export const cancel = route({
 });
 export const turns = route({
   ...user,
-  ...readOnly,
+  ...readsOnly,
   path: `${one}/messages`,
   operationId: 'agents.listMessages',
   mcp: 'reads',
@@ -197,7 +197,7 @@ export const send = route({
 });
 export const answer = route({
   ...user,
-  ...readOnly,
+  ...readsOnly,
   path: `${one}/messages/{message_id}`,
   operationId: 'agents.getReply',
   scope: 'read',

@@ -1,4 +1,4 @@
-import { type EventSink, empty, endpoint, json, type PrincipalOf, readOnly, route, sse } from '@stak/http';
+import { type EventSink, empty, endpoint, json, type PrincipalOf, readsOnly, route, sse } from '@stak/http';
 import { z } from 'zod';
 import { type Decider, decide, deciderOf } from '../approvals/decisions.ts';
 import { findConversation } from '../conversations/external-writes.ts';
@@ -111,7 +111,7 @@ const routes = {
   }),
   resume: route({
     ...user,
-    ...readOnly,
+    ...readsOnly,
     path: `${one}/stream`,
     operationId: 'agents.resumeUiStream',
     scope: 'read',
@@ -124,7 +124,7 @@ const routes = {
   // The default URL of the AI SDK: below the one that messages are sent to.
   resumeByDefault: route({
     ...user,
-    ...readOnly,
+    ...readsOnly,
     path: `${one}/ui/{chat_id}/stream`,
     operationId: 'agents.resumeUiChat',
     scope: 'read',

@@ -9,7 +9,7 @@ import {
   type PrincipalOf,
   pageOf,
   pageQuery,
-  readOnly,
+  readsOnly,
   route,
 } from '@stak/http';
 import { type Base, type Service, timestampOf } from '../deps.ts';
@@ -45,7 +45,7 @@ const itemParams = params.extend({ session_id: schema.conversationId });
 const routes = {
   status: route({
     ...user,
-    ...readOnly,
+    ...readsOnly,
     path: `${base}-settings`,
     operationId: 'agents.getMemorySettings',
     scope: 'read',
@@ -72,7 +72,7 @@ const routes = {
   }),
   list: route({
     ...user,
-    ...readOnly,
+    ...readsOnly,
     path: base,
     operationId: 'agents.listMemory',
     mcp: 'reads',

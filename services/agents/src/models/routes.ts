@@ -1,4 +1,4 @@
-import { endpoint, json, nameSchemas, readOnly, route } from '@stak/http';
+import { endpoint, json, nameSchemas, readsOnly, route } from '@stak/http';
 import { tableErrors } from '@stak/table';
 import { z } from 'zod';
 import type { Base, ModelDeps } from '../deps.ts';
@@ -45,7 +45,7 @@ nameSchemas({ Model: modelShape });
 
 const routes = {
   list: route({
-    ...readOnly,
+    ...readsOnly,
     auth: 'account',
     tags,
     path: '/v1/models',

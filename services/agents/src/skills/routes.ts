@@ -8,7 +8,7 @@ import {
   type PageRequest,
   pageOf,
   pageQuery,
-  readOnly,
+  readsOnly,
   route,
 } from '@stak/http';
 import { manageScope } from '@stak/tenants';
@@ -40,7 +40,7 @@ const onePath = `${base}/custom-skills/{name}` as const;
 const routes = {
   usage: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     auth: 'user',
     endUserScope: 'agents:chat',
     path: `${base}/agent-usage`,
@@ -54,7 +54,7 @@ const routes = {
   }),
   tenantUsage: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     auth: 'user',
     endUserScope: manageScope,
     path: `${base}/usage`,
@@ -67,7 +67,7 @@ const routes = {
   }),
   skills: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     auth: 'user',
     endUserScope: 'agents:chat',
     path: `${base}/skills`,
@@ -81,7 +81,7 @@ const routes = {
   }),
   customSkills: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     auth: 'account',
     path: `${base}/custom-skills`,
     operationId: 'agents.listCustomSkills',
@@ -93,7 +93,7 @@ const routes = {
   }),
   getSkill: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     auth: 'account',
     path: onePath,
     operationId: 'agents.getCustomSkill',

@@ -1,4 +1,4 @@
-import { empty, etagOf, expectedVersion, json, pageOf, readOnly, route } from '@stak/http';
+import { empty, etagOf, expectedVersion, json, pageOf, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { type Deps, inInbox, inTenant, secondsNow } from '../deps.ts';
 import { settingsNotFound } from '../errors.ts';
@@ -20,7 +20,7 @@ const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
 
 const readSettings = route({
   ...common,
-  ...readOnly,
+  ...readsOnly,
   path: settingsPath,
   scope: 'read',
   operationId: 'inbox.readSettings',
@@ -49,7 +49,7 @@ const writeSettings = route({
 
 const listInboxes = route({
   ...common,
-  ...readOnly,
+  ...readsOnly,
   path: '/v1/tenants/{tenant_id}/inboxes',
   scope: 'read',
   operationId: 'inbox.listInboxes',
@@ -62,7 +62,7 @@ const listInboxes = route({
 
 const readInbox = route({
   ...common,
-  ...readOnly,
+  ...readsOnly,
   path: inboxPath,
   scope: 'read',
   operationId: 'inbox.readInbox',
@@ -109,7 +109,7 @@ const deleteInbox = route({
 
 const inboxErasure = route({
   ...common,
-  ...readOnly,
+  ...readsOnly,
   path: `${inboxPath}/erasure`,
   scope: 'read',
   operationId: 'inbox.readErasure',
@@ -122,7 +122,7 @@ const inboxErasure = route({
 
 const categories = route({
   ...common,
-  ...readOnly,
+  ...readsOnly,
   path: `${inboxPath}/categories`,
   scope: 'read',
   operationId: 'inbox.listCategories',
@@ -169,7 +169,7 @@ const removeCategory = route({
 
 const categoryErasure = route({
   ...common,
-  ...readOnly,
+  ...readsOnly,
   path: `${inboxPath}/categories/{category}/erasure`,
   scope: 'read',
   operationId: 'inbox.readCategoryErasure',
@@ -182,7 +182,7 @@ const categoryErasure = route({
 
 const publicCounts = route({
   ...common,
-  ...readOnly,
+  ...readsOnly,
   path: `${inboxPath}/public-counts`,
   scope: 'read',
   operationId: 'inbox.publicCounts',

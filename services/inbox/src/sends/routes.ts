@@ -5,7 +5,7 @@ import {
   json,
   pageOf,
   pageQuery,
-  readOnly,
+  readsOnly,
   route,
   textStream,
 } from '@stak/http';
@@ -27,7 +27,7 @@ const inboxPath = '/v1/tenants/{tenant_id}/inboxes/{inbox_key}';
 
 const list = route({
   ...common,
-  ...readOnly,
+  ...readsOnly,
   path: `${inboxPath}/sends`,
   scope: 'read',
   operationId: 'inbox.listSends',
@@ -39,7 +39,7 @@ const list = route({
 
 const read = route({
   ...common,
-  ...readOnly,
+  ...readsOnly,
   path: `${inboxPath}/sends/{id}`,
   scope: 'read',
   operationId: 'inbox.readSend',
@@ -52,7 +52,7 @@ const read = route({
 
 const listReceipts = route({
   ...common,
-  ...readOnly,
+  ...readsOnly,
   path: `${inboxPath}/sends/{id}/receipts`,
   scope: 'read',
   operationId: 'inbox.listReceipts',
@@ -135,7 +135,7 @@ const redactByHostId = route({
 
 const listScheduled = route({
   ...common,
-  ...readOnly,
+  ...readsOnly,
   path: `${inboxPath}/scheduled`,
   scope: 'read',
   operationId: 'inbox.listScheduled',

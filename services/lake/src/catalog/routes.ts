@@ -8,7 +8,7 @@ import {
   nameSchemas,
   type Principal,
   raw,
-  readOnly,
+  readsOnly,
   route,
 } from '@stak/http';
 import { z } from 'zod';
@@ -68,7 +68,7 @@ nameSchemas({ IcebergIdentifier: identifier, ...answers });
 const routes = {
   config: route({
     ...read,
-    ...readOnly,
+    ...readsOnly,
     tags,
     path: `${base}/config`,
     operationId: 'lake.icebergConfig',
@@ -83,7 +83,7 @@ const routes = {
   }),
   namespaces: route({
     ...read,
-    ...readOnly,
+    ...readsOnly,
     tags,
     path: `${base}/namespaces`,
     operationId: 'lake.icebergNamespaces',
@@ -98,7 +98,7 @@ const routes = {
   }),
   namespace: route({
     ...read,
-    ...readOnly,
+    ...readsOnly,
     tags,
     path: `${base}/namespaces/{namespace}`,
     operationId: 'lake.icebergNamespace',
@@ -112,7 +112,7 @@ const routes = {
   }),
   tables: route({
     ...read,
-    ...readOnly,
+    ...readsOnly,
     tags,
     path: `${base}/namespaces/{namespace}/tables`,
     operationId: 'lake.icebergTables',
@@ -149,7 +149,7 @@ const routes = {
     limits: { rate: { name: 'lake', limit: limits.requestsPerMinute, windowMs: 60_000 } },
   }),
   file: route({
-    ...readOnly,
+    ...readsOnly,
     auth: 'provider',
     path: '/v1/lake/iceberg/files/{bucket}/{table}/{kind}/{file}',
     operationId: 'lake.icebergFile',

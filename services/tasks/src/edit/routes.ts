@@ -1,4 +1,4 @@
-import { empty, etagOf, expectedVersion, json, pageOf, pageQuery, readOnly, route, toPage } from '@stak/http';
+import { empty, etagOf, expectedVersion, json, pageOf, pageQuery, readsOnly, route, toPage } from '@stak/http';
 import { z } from 'zod';
 import { type Deps, forCaller, refuseCursor } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -58,7 +58,7 @@ const read = route({
   ...own,
   path: '/v1/tasks/{task_id}',
   ...reading,
-  ...readOnly,
+  ...readsOnly,
   operationId: 'tasks.get',
   mcp: 'reads',
   summary: 'Get a task',
@@ -131,7 +131,7 @@ const subtasks = route({
   ...own,
   path: '/v1/tasks/{task_id}/subtasks',
   ...reading,
-  ...readOnly,
+  ...readsOnly,
   operationId: 'tasks.subtasks',
   summary: 'List the subtasks of a task, in order',
   description: 'Returns the subtasks of a task.',
@@ -176,7 +176,7 @@ const trash = route({
   ...own,
   path: '/v1/tasks/trash',
   ...reading,
-  ...readOnly,
+  ...readsOnly,
   operationId: 'tasks.listTrash',
   summary: 'List deleted tasks that can still be restored',
   description: 'Returns deleted tasks, the most recent first. They are kept for 30 days.',

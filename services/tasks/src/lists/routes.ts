@@ -1,4 +1,4 @@
-import { endpoint, json, nameSchemas, pageOf, pageQuery, readOnly, route, textStream } from '@stak/http';
+import { endpoint, json, nameSchemas, pageOf, pageQuery, readsOnly, route, textStream } from '@stak/http';
 import { z } from 'zod';
 import { cursorsFor, type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -37,7 +37,7 @@ nameSchemas({ TaskPage: listedPage });
 
 const list = route({
   ...own,
-  ...readOnly,
+  ...readsOnly,
   path: '/v1/tasks',
   operationId: 'tasks.list',
   mcp: 'reads',
@@ -51,7 +51,7 @@ const list = route({
 });
 
 const listOfUser = route({
-  ...readOnly,
+  ...readsOnly,
   path: '/v1/tenants/{tenant_id}/users/{user_id}/tasks',
   auth: 'account',
   scope: 'read',
@@ -75,7 +75,7 @@ const listOfUser = route({
 
 const search = route({
   ...own,
-  ...readOnly,
+  ...readsOnly,
   path: '/v1/tasks/search',
   operationId: 'tasks.search',
   mcp: 'reads',
@@ -92,7 +92,7 @@ const search = route({
 
 const count = route({
   ...own,
-  ...readOnly,
+  ...readsOnly,
   path: '/v1/tasks/counts',
   operationId: 'tasks.counts',
   mcp: 'reads',

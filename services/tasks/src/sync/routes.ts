@@ -1,4 +1,4 @@
-import { json, readOnly, route, sse } from '@stak/http';
+import { json, readsOnly, route, sse } from '@stak/http';
 import { z } from 'zod';
 import { type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -18,7 +18,7 @@ const reading = {
 
 const changes = route({
   ...reading,
-  ...readOnly,
+  ...readsOnly,
   path: '/v1/tasks/changes',
   operationId: 'tasks.changes',
   summary: 'List the changes since a token',
@@ -47,7 +47,7 @@ const changes = route({
 
 const events = route({
   ...reading,
-  ...readOnly,
+  ...readsOnly,
   path: '/v1/tasks/events',
   operationId: 'tasks.events',
   summary: 'Stream changes',

@@ -1,4 +1,4 @@
-import { empty, endpoint, etagOf, expectedVersion, json, readOnly, route } from '@stak/http';
+import { empty, endpoint, etagOf, expectedVersion, json, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { type Deps, forCaller } from '../deps.ts';
 import * as limits from '../limits.ts';
@@ -15,7 +15,7 @@ const me = route({
   ...own,
   path: '/v1/tasks/me',
   ...reading,
-  ...readOnly,
+  ...readsOnly,
   operationId: 'tasks.me',
   summary: "Get the caller's profile",
   description: 'Holds the time zone, and how many days completed tasks are kept.',
@@ -72,7 +72,7 @@ const deleteFeed = route({
 });
 
 const showFeed = route({
-  ...readOnly,
+  ...readsOnly,
   path: '/v1/tasks/feeds/{file}',
   auth: 'public',
   tags: ['tasks'],

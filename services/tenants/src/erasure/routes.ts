@@ -1,4 +1,4 @@
-import { endpoint, json, readOnly, route } from '@stak/http';
+import { endpoint, json, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { enteredTenant } from '../access/gate.ts';
 import type { Service } from '../deps.ts';
@@ -69,7 +69,7 @@ const routes = {
   }),
   getErasure: route({
     ...account,
-    ...readOnly,
+    ...readsOnly,
     path: `${onePath}/erasures/{erasure_id}`,
     operationId: 'tenants.getErasure',
     tenant: 'handler',

@@ -1,4 +1,4 @@
-import { empty, endpoint, json, readOnly, recordLine, route, withProblems } from '@stak/http';
+import { empty, endpoint, json, readsOnly, recordLine, route, withProblems } from '@stak/http';
 import { z } from 'zod';
 import { manageScope, refuseFields } from '../access/admins.ts';
 import { noTenant, tenantErrors } from '../errors.ts';
@@ -37,7 +37,7 @@ const parameter = z.string().max(limits.callbackChars).optional();
 const routes = {
   read: route({
     ...managed,
-    ...readOnly,
+    ...readsOnly,
     path: settingsPath,
     operationId: 'tenants.getPortalProvider',
     scope: 'read',

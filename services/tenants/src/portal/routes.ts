@@ -1,4 +1,4 @@
-import { empty, endpoint, json, nameSchemas, readOnly, recordLine, route } from '@stak/http';
+import { empty, endpoint, json, nameSchemas, readsOnly, recordLine, route } from '@stak/http';
 import { failedCondition, write } from '@stak/table';
 import { z } from 'zod';
 import { enteredTenant } from '../access/gate.ts';
@@ -42,7 +42,7 @@ nameSchemas({ PortalSession: sessionShape });
 const routes = {
   portal: route({
     ...open,
-    ...readOnly,
+    ...readsOnly,
     path: base,
     operationId: 'tenants.getPortal',
     summary: 'Get the appearance of a portal',
@@ -151,7 +151,7 @@ const routes = {
     problems: ['tenants.origin_refused'],
   }),
   me: route({
-    ...readOnly,
+    ...readsOnly,
     auth: 'endUser',
     endUserScope: 'any',
     scope: 'read',

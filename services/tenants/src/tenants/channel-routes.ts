@@ -1,4 +1,4 @@
-import { answerPage, empty, endpoint, json, pageOf, pageQuery, readOnly, route } from '@stak/http';
+import { answerPage, empty, endpoint, json, pageOf, pageQuery, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { manageScope } from '../access/admins.ts';
 import type { Service } from '../deps.ts';
@@ -38,7 +38,7 @@ const routes = {
   }),
   listChannels: route({
     ...managed,
-    ...readOnly,
+    ...readsOnly,
     path: `${onePath}/channels`,
     operationId: 'tenants.listChannels',
     scope: 'read',

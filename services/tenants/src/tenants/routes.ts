@@ -7,7 +7,7 @@ import {
   json,
   pageOf,
   pageQuery,
-  readOnly,
+  readsOnly,
   route,
 } from '@stak/http';
 import { z } from 'zod';
@@ -57,7 +57,7 @@ const routes = {
   }),
   list: route({
     ...account,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/tenants',
     operationId: 'tenants.list',
     tenant: 'none',
@@ -71,7 +71,7 @@ const routes = {
   }),
   get: route({
     ...managed,
-    ...readOnly,
+    ...readsOnly,
     path: onePath,
     operationId: 'tenants.get',
     tenant: 'path-suspended-too',
@@ -100,7 +100,7 @@ const routes = {
   }),
   getSettings: route({
     ...managed,
-    ...readOnly,
+    ...readsOnly,
     path: `${onePath}/settings`,
     operationId: 'tenants.getSettings',
     tenant: 'path-suspended-too',
@@ -147,7 +147,7 @@ const routes = {
   }),
   getSchema: route({
     ...account,
-    ...readOnly,
+    ...readsOnly,
     path: `${onePath}/properties-schema`,
     operationId: 'tenants.getPropertiesSchema',
     tenant: 'path',

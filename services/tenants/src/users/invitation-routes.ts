@@ -5,7 +5,7 @@ import {
   json,
   pageOf,
   pageQuery,
-  readOnly,
+  readsOnly,
   recordLine,
   route,
 } from '@stak/http';
@@ -60,7 +60,7 @@ const routes = {
   }),
   listInvitations: route({
     ...managed,
-    ...readOnly,
+    ...readsOnly,
     path: `${onePath}/invitations`,
     operationId: 'tenants.listInvitations',
     scope: 'read',

@@ -10,7 +10,7 @@ import {
   type Principal,
   pageOf,
   pageQuery,
-  readOnly,
+  readsOnly,
   route,
 } from '@stak/http';
 import { z } from 'zod';
@@ -80,7 +80,7 @@ const routes = {
   }),
   list: route({
     ...managed,
-    ...readOnly,
+    ...readsOnly,
     path: listPath,
     operationId: 'tenants.listUsers',
     mcp: 'reads',
@@ -93,7 +93,7 @@ const routes = {
   }),
   get: route({
     ...account,
-    ...readOnly,
+    ...readsOnly,
     auth: 'user',
     endUserScope: 'profile:read',
     path: onePath,

@@ -1,4 +1,4 @@
-import { json, pageOf, pageQuery, readOnly, route, toPage } from '@stak/http';
+import { json, pageOf, pageQuery, readsOnly, route, toPage } from '@stak/http';
 import type { Clock } from '@stak/kit';
 import type { Store } from '@stak/table';
 import type { z } from 'zod';
@@ -18,7 +18,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const routes = {
   analytics: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/webhook-analytics',
     operationId: 'webhooks.analytics',
     mcp: 'reads',
@@ -31,7 +31,7 @@ const routes = {
   }),
   alerts: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/webhook-alerts',
     operationId: 'webhooks.listAlerts',
     mcp: 'reads',

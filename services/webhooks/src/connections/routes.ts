@@ -1,4 +1,4 @@
-import { empty, etagOf, expectedVersion, json, pageOf, readOnly, route } from '@stak/http';
+import { empty, etagOf, expectedVersion, json, pageOf, readsOnly, route } from '@stak/http';
 import type { Ids } from '@stak/kit';
 import type { Store } from '@stak/table';
 import { z } from 'zod';
@@ -56,7 +56,7 @@ const routes = {
   }),
   list: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/sources/{sourceId}/connections',
     operationId: 'webhooks.listConnections',
     mcp: 'reads',
@@ -69,7 +69,7 @@ const routes = {
   }),
   read: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/connections/{connectionId}',
     operationId: 'webhooks.readConnection',
     scope: 'read',

@@ -144,12 +144,8 @@ async function planResult(
   const latest = known.deliveries[connectionId];
   const isLatest = !latest || latest.run <= run;
   const { state, rulesVersion } = result;
-  const summary: DeliverySummary = {
-    state,
-    run,
-    attempts,
-    ...(rulesVersion !== undefined && { rulesVersion }),
-  };
+  const summary: DeliverySummary = { state, run, attempts };
+  if (rulesVersion !== undefined) summary.rulesVersion = rulesVersion;
   if (latest?.jobId !== undefined) summary.jobId = latest.jobId;
   const to = isLatest ? statusAfter(known.deliveries, connectionId, summary) : known.status;
   const { version } = known;
@@ -189,14 +185,17 @@ function deliveryStep(
   const nowMs = clock.now();
   const isEnded = isFinished(state);
   const isOnly = version === claimed.eventVersion;
+  // What is undefined stays as it is.
   const set = {
     state,
     attempts,
     expiresAt,
-    ...(made && { statusCode: made.statusCode }),
-    ...(error !== undefined && { error }),
-    ...(isOnly && { eventVersion: claimed.eventVersion! + 1 }),
-    ...(isEnded ? { finishedAt: nowMs } : { dueIn: dueShards.of(eventId), dueAt: nextAt ?? nowMs }),
+    statusCode: made?.statusCode,
+    error,
+    eventVersion: isOnly ? version + 1 : undefined,
+    finishedAt: isEnded ? nowMs : undefined,
+    dueIn: isEnded ? undefined : dueShards.of(eventId),
+    dueAt: isEnded ? undefined : (nextAt ?? nowMs),
   };
   const remove: ('owner' | 'dueIn' | 'dueAt' | 'eventVersion' | 'error')[] = ['owner'];
   // The error is that of the last result: a delivery that succeeded in the end has none.
@@ -237,8 +236,8 @@ function eventStep(
     status,
     expiresAt,
     processedAt: nowMs,
-    ...(status === 'delivered' && { deliveredAt: nowMs }),
-    ...(summary && { [`deliveries.${claimed.connectionId}`]: summary }),
+    deliveredAt: status === 'delivered' ? nowMs : undefined,
+    [`deliveries.${claimed.connectionId}`]: summary,
   };
   return write.update(event, eventKey(claimed), { set }, { ifVersion: version });
 }

@@ -1,4 +1,4 @@
-import { bindCursors, type CursorCodec, json, nameSchemas, pageOf, readOnly, route, sse } from '@stak/http';
+import { bindCursors, type CursorCodec, json, nameSchemas, pageOf, readsOnly, route, sse } from '@stak/http';
 import type { Attributes } from '@stak/table';
 import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
@@ -42,7 +42,7 @@ nameSchemas({ DeliveryCount: deliveriesSchema });
 const routes = {
   list: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/sources/{sourceId}/events',
     operationId: 'webhooks.listEvents',
     mcp: 'reads',
@@ -55,7 +55,7 @@ const routes = {
   }),
   listAll: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/events',
     operationId: 'webhooks.listAllEvents',
     mcp: 'reads',
@@ -69,7 +69,7 @@ const routes = {
   }),
   tail: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/sources/{sourceId}/tail',
     operationId: 'webhooks.tailEvents',
     scope: 'read',
@@ -87,7 +87,7 @@ const routes = {
   }),
   read: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/events/{eventId}',
     operationId: 'webhooks.readEvent',
     mcp: 'reads',
@@ -100,7 +100,7 @@ const routes = {
   }),
   body: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/events/{eventId}/body',
     operationId: 'webhooks.readBody',
     mcp: 'reads',
@@ -161,7 +161,7 @@ const routes = {
   }),
   listJobs: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/webhook-jobs',
     operationId: 'webhooks.listJobs',
     scope: 'read',
@@ -171,7 +171,7 @@ const routes = {
   }),
   readJob: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/webhook-jobs/{jobId}',
     operationId: 'webhooks.readJob',
     scope: 'read',

@@ -66,9 +66,8 @@ export async function writeEvent(
   const stamp = { eventId: deps.ids.next('evt'), receivedAt, expiresAt };
   const planned = assignments.map((assignment, i) => planDelivery(deps, connections[i]!, assignment, stamp));
   if (planned.length === 1) planned[0]!.delivery.eventVersion = 1;
-  const deliveries = Object.fromEntries(
-    planned.map(one => [one.connection.connectionId, { state: 'pending' as const, run: 0 }]),
-  );
+  const deliveries: Record<string, DeliverySummary> = {};
+  for (const { connection } of planned) deliveries[connection.connectionId] = { state: 'pending', run: 0 };
   const status = rejection ? 'rejected' : statusOf(deliveries);
   try {
     if (isWaiting && !isHeld) await scheduleBacklogs(deps, planned);

@@ -1,4 +1,4 @@
-import { empty, etagOf, expectedVersion, httpErrors, json, pageOf, readOnly, route } from '@stak/http';
+import { empty, etagOf, expectedVersion, httpErrors, json, pageOf, readsOnly, route } from '@stak/http';
 import type { Store } from '@stak/table';
 import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
@@ -44,7 +44,7 @@ const routes = {
   }),
   list: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/sources',
     operationId: 'webhooks.listSources',
     mcp: 'reads',
@@ -55,7 +55,7 @@ const routes = {
   }),
   read: route({
     ...common,
-    ...readOnly,
+    ...readsOnly,
     path: '/v1/sources/{sourceId}',
     operationId: 'webhooks.readSource',
     scope: 'read',

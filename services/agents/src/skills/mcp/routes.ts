@@ -8,7 +8,7 @@ import {
   type PageRequest,
   pageOf,
   pageQuery,
-  readOnly,
+  readsOnly,
   route,
 } from '@stak/http';
 import type { Service, SkillDeps } from '../../deps.ts';
@@ -35,7 +35,7 @@ const found = ['agents.mcp_server_not_found'];
 const routes = {
   list: route({
     ...own,
-    ...readOnly,
+    ...readsOnly,
     path: base,
     operationId: 'agents.listMcpServers',
     scope: 'read',
@@ -46,7 +46,7 @@ const routes = {
   }),
   get: route({
     ...own,
-    ...readOnly,
+    ...readsOnly,
     path: onePath,
     operationId: 'agents.getMcpServer',
     scope: 'read',
