@@ -82,7 +82,9 @@ test('an account moves to a running server, with all its data and nothing else',
     vi.stubEnv('STAK_SECRET_KEYS', otherKeys);
     await importFrom({ path: other, from: to, unverified: true, keep: 'plan,verified,roles,credentials' });
     const moved = await itemsIn(other);
-    const missing = [...exported].filter(key => !moved.has(key) && !isSentMail.test(key) && !isUsage.test(key));
+    const missing = [...exported].filter(
+      key => !moved.has(key) && !isSentMail.test(key) && !isUsage.test(key),
+    );
     expect(missing).toEqual([]);
     for (const [key, item] of settled)
       if (/ (?:PROFILE|LOCK|KEY#)/.test(key)) expect(moved.get(key), key).toEqual(item);

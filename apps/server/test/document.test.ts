@@ -114,7 +114,8 @@ function unbounded(given: Schema, path: string, above: readonly Schema[] = []): 
 }
 
 // Headers are bounded together, by Node. So are rules, templates and conversations, by the size of a body.
-const boundedTogether = /^(webhooks\.((create|edit|test)Connection|tryRules|whatIf)|agents\.importConversation)\b/;
+const boundedTogether =
+  /^(webhooks\.((create|edit|test)Connection|tryRules|whatIf)|agents\.importConversation)\b/;
 
 it('states the maximum length of every text in a request', () => {
   const named = parameters

@@ -222,7 +222,8 @@ test.each([1, 2, 3])(
     const random = seededRandom(seed);
     // Every page after the two that name the newest state: most of the others are free, and free pages are not read.
     for (let page = 2 * pageBytes; page < bytes.length; page += pageBytes)
-      for (let n = 0; n < 64; n++) bytes[page + Math.floor(random() * pageBytes)]! ^= 1 << Math.floor(random() * 8);
+      for (let n = 0; n < 64; n++)
+        bytes[page + Math.floor(random() * pageBytes)]! ^= 1 << Math.floor(random() * 8);
     await writeFile(file, bytes);
     const checked = await stak('dynamodb', 'check', '--path', path);
     expect(checked.code).toBe(1); // null after a signal

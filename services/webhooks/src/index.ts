@@ -142,7 +142,14 @@ export function createWebhooks(deps: WebhookDeps) {
     ...createTestEventRoutes({ ...accepting, secrets, sources, publicUrl }),
     ...createConnectionRoutes({ store, ids, sources, connections, events, sending }),
     ...createEventRoutes({ cursors: deps.cursors, sourceCache, sources, events, tail, jobs, replay }),
-    ...createWhatIfRoutes({ store, clock, rules: sending.rules, sources, connections, cursors: deps.cursors }),
+    ...createWhatIfRoutes({
+      store,
+      clock,
+      rules: sending.rules,
+      sources,
+      connections,
+      cursors: deps.cursors,
+    }),
     ...createAnalyticsRoutes({ store, clock, sources }),
   ] as const satisfies readonly AnyEndpoint[];
   const workers: Worker[] = [scheduler.worker, attemptCounts.worker];

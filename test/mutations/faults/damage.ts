@@ -7,7 +7,7 @@ export const damageFaults: readonly Fault[] = [
     name: 'engine-item-unchecked',
     file: 'packages/engine/src/storage/codec.ts',
     before:
-      '    if (end < headerBytes || bytes.readUInt32LE(sumAt) !== sum(bytes, end)) throw itemDamaged();\n',
+      '    if (end < textStart || bytes.readUInt32LE(sumAt) !== sum(bytes, end)) throw itemDamaged();\n',
     after: '',
     why: 'A damaged item is read as if it were whole',
     caughtBy: { test: 'packages/engine/src/storage/codec.test.ts' },

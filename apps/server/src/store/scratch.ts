@@ -41,8 +41,7 @@ export async function sweepScratch(parent: string, nowMs = Date.now()): Promise<
     if (!name.startsWith(prefix)) continue;
     const path = join(parent, name);
     // Another user's folder cannot be removed, but that must not prevent a start.
-    if (await isAbandoned(path, nowMs))
-      await rm(path, { recursive: true, force: true }).catch(() => {});
+    if (await isAbandoned(path, nowMs)) await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }
 

@@ -20,6 +20,7 @@ import type { ServerConfig } from '../../src/config/config.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createPresence } from '../../src/store/presence.ts';
 import { createNetwork, type Destination } from './network.ts';
+import { describeLog, noting, type Written } from './notes.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 // One server of several on a store like DynamoDB, with everything but sockets, keys of tokens and the lake. What it
@@ -366,37 +367,3 @@ const stepping = (client: DynamoClient, steps: Steps, life: Life, node: () => No
         : call,
     ]),
   ) as unknown as DynamoClient;
-
-type Written = {
-  TableName?: string;
-  Key?: Record<string, unknown>;
-  Item?: Record<string, unknown>;
-  TransactItems?: object[];
-  ExpressionAttributeNames?: Record<string, string>;
-};
-
-// Every call that reached the store, in the order in which it did.
-const noting = (client: DynamoClient, note: (line: string) => void): DynamoClient =>
-  Object.fromEntries(
-    Object.entries(client).map(([name, call]) => [
-      name,
-      isFunction(call)
-        ? async (input: never) => {
-            note(`${name} ${describe(input)}`);
-            return call(input);
-          }
-        : call,
-    ]),
-  ) as unknown as DynamoClient;
-
-function describe({ TableName, Key, Item, TransactItems }: Written): string {
-  if (TransactItems)
-    return TransactItems.map(step => Object.values(step).map(one => describe(one as Written))).join(', ');
-  const { pk, sk, PK, SK } = (Item ?? {}) as Record<string, unknown>;
-  return `${TableName} ${JSON.stringify(Key ?? (Item ? { pk: pk ?? PK, sk: sk ?? SK } : {}))}`;
-}
-
-function describeLog(line: string): string {
-  const { msg, err, worker, consumer } = JSON.parse(line);
-  return [worker ?? consumer, msg, err?.message].filter(Boolean).join(': ');
-}

@@ -26,7 +26,7 @@ export function encodeItem(item: Item, size: number): Buffer {
   return encodeText(text, size, state.tagged);
 }
 
-export function encodeText(text: string, size: number, hasTags: boolean, knownAscii?: boolean): Buffer {
+function encodeText(text: string, size: number, hasTags: boolean, knownAscii?: boolean): Buffer {
   const length = knownAscii ? text.length : Buffer.byteLength(text);
   const isAscii = length === text.length;
   const bytes = Buffer.allocUnsafe(textStart + length);

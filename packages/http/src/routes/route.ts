@@ -177,7 +177,6 @@ type Exact<R> = Only<keyof RouteSpec, R> &
   (R extends { limits: infer L } ? { limits: Only<keyof RouteLimits, L> } : unknown) &
   (R extends { request: infer Q } ? { request: Only<keyof typeof requestFields, Q> } : unknown);
 
-
 // Defines a route as data: who may call it, what it reaches, its input and its responses. Throws when its module is
 // loaded, so a route without a guard, or with a field that nothing reads, never serves a request.
 export function route<const R extends RouteSpec>(spec: R & Exact<R>): R {

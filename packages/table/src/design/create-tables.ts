@@ -120,7 +120,8 @@ async function createTable(work: Creation, table: AnyTable): Promise<void> {
 
 // Stores that do not have them refuse them, or ignore what they do not know.
 async function addVectorIndexes({ control, progress, clock }: Creation, table: AnyTable): Promise<void> {
-  const namesIn = (found: TableDescription | undefined) => found?.VectorIndexes?.map(index => index.IndexName) ?? [];
+  const namesIn = (found: TableDescription | undefined) =>
+    found?.VectorIndexes?.map(index => index.IndexName) ?? [];
   for (const index of vectorIndexes(table)) {
     if (namesIn(await describeTable(control, table.name)).includes(index.IndexName)) continue;
     const without = (why: string) =>

@@ -42,7 +42,7 @@ const paramOf = ({ pointer }: FieldError): string | null =>
     .map((part, i) => (/^\d+$/.test(part) ? `[${part}]` : i === 0 ? part : `.${part}`))
     .join('') || null;
 
-export function showError({ status, code, detail, errors, request_id }: Problem): OpenAiError {
+function showError({ status, code, detail, errors, request_id }: Problem): OpenAiError {
   const [field] = errors ?? [];
   const param = field ? paramOf(field) : code === 'agents.model_not_found' ? 'model' : null;
   return {

@@ -25,7 +25,7 @@ export type CallerTool = {
   isStrict?: boolean;
 };
 export type AnswerFormat = { name?: string; description?: string; schema?: Record<string, unknown> };
-export type Sampling = {
+type Sampling = {
   temperature?: number;
   topP?: number;
   presencePenalty?: number;

@@ -1,4 +1,14 @@
-import { empty, etagOf, expectedVersion, json, pageOf, pageQuery, readsOnly, route, toPage } from '@stak/http';
+import {
+  empty,
+  etagOf,
+  expectedVersion,
+  json,
+  pageOf,
+  pageQuery,
+  readsOnly,
+  route,
+  toPage,
+} from '@stak/http';
 import { z } from 'zod';
 import { type Deps, forCaller, refuseCursor } from '../deps.ts';
 import * as limits from '../limits.ts';
