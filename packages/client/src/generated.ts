@@ -28,8 +28,6 @@ export type AgentUsage = {
   }>;
 };
 
-export type AgentsGetOpenAiModelData = { id: string; object: 'model'; created: number; owned_by: string };
-
 export type Alert = {
   alertKind: 'delivery_failed' | 'breaker_opened' | 'connection_disabled';
   sourceId: string;
@@ -161,20 +159,11 @@ export type ChatCompletionRequest = {
   prompt_cache_retention?: string | null;
   top_logprobs?: 0;
   messages: Array<
-    | {
-        role: 'system' | 'developer';
-        content: string | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>;
-      }
-    | {
-        role: 'user';
-        content: string | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>;
-      }
+    | { role: 'system' | 'developer'; content: string | Array<OpenAiContentPart> }
+    | { role: 'user'; content: string | Array<OpenAiContentPart> }
     | {
         role: 'assistant';
-        content?:
-          | string
-          | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>
-          | null;
+        content?: string | Array<OpenAiContentPart> | null;
         tool_calls?: Array<{
           id: string;
           type: 'function';
@@ -183,11 +172,7 @@ export type ChatCompletionRequest = {
         }> | null;
         [name: string]: unknown;
       }
-    | {
-        role: 'tool';
-        tool_call_id: string;
-        content: string | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>;
-      }
+    | { role: 'tool'; tool_call_id: string; content: string | Array<OpenAiContentPart> }
   >;
   max_tokens?: number | null;
   max_completion_tokens?: number | null;
@@ -206,8 +191,8 @@ export type ChatCompletionRequest = {
   }> | null;
   tool_choice?: 'none' | 'auto' | 'required' | { type: 'function'; function: { name: string } } | null;
   response_format?:
-    | { type: 'text' }
-    | { type: 'json_object' }
+    | OpenAiTextFormat
+    | OpenAiJsonFormat
     | {
         type: 'json_schema';
         json_schema: {
@@ -653,9 +638,17 @@ export type NewName = { name: string };
 
 export type OAuthError = { error: string; error_description: string };
 
+export type OpenAiContentPart = { type: string; text?: string; refusal?: string; [name: string]: unknown };
+
 export type OpenAiError = {
   error: { message: string; type: string; param: string | null; code: string | null; request_id?: string };
 };
+
+export type OpenAiJsonFormat = { type: 'json_object' };
+
+export type OpenAiModel = { id: string; object: 'model'; created: number; owned_by: string };
+
+export type OpenAiTextFormat = { type: 'text' };
 
 export type Organisation = {
   accountId: string;
@@ -863,18 +856,14 @@ export type ResponseRequest = {
             type: 'function_call_output';
             id?: string | null;
             call_id: string;
-            output:
-              | string
-              | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>;
+            output: string | Array<OpenAiContentPart>;
             status?: 'in_progress' | 'completed' | 'incomplete' | null;
           }
         | { type: 'item_reference'; id: string }
         | {
             type?: 'message';
             role: 'user' | 'assistant' | 'system' | 'developer';
-            content:
-              | string
-              | Array<{ type: string; text?: string; refusal?: string; [name: string]: unknown }>;
+            content: string | Array<OpenAiContentPart>;
             status?: 'in_progress' | 'completed' | 'incomplete' | null;
             [name: string]: unknown;
           }
@@ -893,8 +882,8 @@ export type ResponseRequest = {
   tool_choice?: 'none' | 'auto' | 'required' | { type: 'function'; name: string } | null;
   text?: {
     format?:
-      | { type: 'text' }
-      | { type: 'json_object' }
+      | OpenAiTextFormat
+      | OpenAiJsonFormat
       | {
           name: string;
           description?: string | null;
@@ -1775,7 +1764,7 @@ export type ApiTypes = {
   /** Get the memory settings and summary of a user. For: user, scope read. */
   'agents.getMemorySettings': { args: { tenant_id: string; user_id: string }; data: MemoryStatus };
   /** Get a model, in OpenAI's protocol. For: user, scope read. */
-  'agents.getOpenAiModel': { args: { tenant_id: string; model: string }; data: AgentsGetOpenAiModelData };
+  'agents.getOpenAiModel': { args: { tenant_id: string; model: string }; data: OpenAiModel };
   /** Get the answer to a message, or wait for it. For: user, scope read. */
   'agents.getReply': {
     args: { tenant_id: string; conversation_id: string; message_id: string };
@@ -1861,7 +1850,7 @@ export type ApiTypes = {
   /** List the models, in OpenAI's protocol. For: user, scope read. */
   'agents.listOpenAiModels': {
     args: { tenant_id: string };
-    data: { object: 'list'; data: Array<AgentsGetOpenAiModelData> };
+    data: { object: 'list'; data: Array<OpenAiModel> };
   };
   /** List skills. For: user, scope read. */
   'agents.listSkills': { args: { tenant_id: string }; data: { data: Array<Skill> } };

@@ -9,57 +9,101 @@ import * as common from './schema.ts';
 // https://platform.openai.com/docs/api-reference/chat/create
 
 const text = z.string().max(limits.messageBodyBytes);
-const parts = z
-  .array(z.looseObject({ type: z.string(), text: text.optional(), refusal: text.optional() }))
-  .max(limits.contentParts);
-const content = z.union([text, parts]);
+const { content } = common;
 
 const toolCall = z.looseObject({
-  id: z.string().min(1).max(200),
-  type: z.literal('function'),
-  function: z.looseObject({ name: z.string().max(200), arguments: text }),
+  id: z.string().min(1).max(200).describe('The id of the call'),
+  type: z.literal('function').describe('Always `function`'),
+  function: z
+    .looseObject({
+      name: z.string().max(200).describe('The name of the function'),
+      arguments: text.describe('The arguments, as JSON'),
+    })
+    .describe('The function that is called'),
 });
+const said = content.describe('The text of the message, or its parts');
 const message = z.discriminatedUnion('role', [
-  z.strictObject({ role: z.enum(['system', 'developer']), content }),
-  z.strictObject({ role: z.literal('user'), content }),
+  z.strictObject({
+    role: z.enum(['system', 'developer']).describe('Instructions, for hosts only'),
+    content: said,
+  }),
+  z.strictObject({ role: z.literal('user').describe('Who wrote the message'), content: said }),
   // As it was answered, with whatever else a client keeps of an answer.
   z.looseObject({
-    role: z.literal('assistant'),
-    content: content.nullish(),
-    tool_calls: z.array(toolCall).max(limits.callersTools).nullish(),
+    role: z.literal('assistant').describe('An answer that is sent back'),
+    content: said.nullish(),
+    tool_calls: z
+      .array(toolCall)
+      .max(limits.callersTools)
+      .nullish()
+      .describe("Calls of the caller's functions that the answer ended with"),
   }),
-  z.strictObject({ role: z.literal('tool'), tool_call_id: z.string().max(200), content }),
+  z.strictObject({
+    role: z.literal('tool').describe('The result of a call'),
+    tool_call_id: z.string().max(200).describe('The id of the call'),
+    content: said,
+  }),
 ]);
 
-const tool = z.strictObject({ type: z.literal('function'), function: common.functionTool });
+const tool = z.strictObject({
+  type: z.literal('function').describe('Always `function`'),
+  function: common.functionTool.describe('The function that the model may call'),
+});
 const toolChoice = z.union([
   common.anyToolChoice,
-  z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: z.string().max(64) }) }),
+  z.strictObject({
+    type: z.literal('function').describe('Always `function`'),
+    function: z
+      .strictObject({ name: z.string().max(64).describe('The name of the function') })
+      .describe('The function that has to be called'),
+  }),
 ]);
 const format = z.discriminatedUnion('type', [
   common.textFormat,
   common.jsonFormat,
-  z.strictObject({ type: z.literal('json_schema'), json_schema: common.formatSchema }),
+  z.strictObject({
+    type: z.literal('json_schema').describe('JSON of a schema'),
+    json_schema: common.formatSchema.describe('The schema of the answer'),
+  }),
 ]);
 
 export const chatRequest = z.strictObject({
   ...common.commonFields,
-  messages: z.array(message).min(1).max(limits.importMessages),
+  messages: z
+    .array(message)
+    .min(1)
+    .max(limits.importMessages)
+    .describe('The conversation, oldest first, with what is to be answered at its end'),
   max_tokens: common.maxTokens,
   max_completion_tokens: common.maxTokens,
-  stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
-  seed: z.int().nullish(),
-  presence_penalty: z.number().min(-2).max(2).nullish(),
-  frequency_penalty: z.number().min(-2).max(2).nullish(),
+  stop: z
+    .union([z.string().max(limits.stopChars), z.array(z.string().max(limits.stopChars)).max(4)])
+    .nullish()
+    .describe('Texts before which the answer ends'),
+  seed: z.int().nullish().describe('The same seed makes the same answer likely'),
+  presence_penalty: z.number().min(-2).max(2).nullish().describe('How much words that were used are avoided'),
+  frequency_penalty: z
+    .number()
+    .min(-2)
+    .max(2)
+    .nullish()
+    .describe('How much words that are frequent are avoided'),
   tools: common.tools(tool),
-  tool_choice: toolChoice.nullish(),
-  response_format: format.nullish(),
+  tool_choice: toolChoice.nullish().describe('Whether functions may, must or must not be called'),
+  response_format: format.nullish().describe('What the answer has to look like'),
   stream_options: z
-    .strictObject({ include_usage: z.boolean().nullish(), include_obfuscation: z.boolean().nullish() })
-    .nullish(),
-  n: z.literal(1).nullish(),
-  logprobs: z.literal(false).nullish(),
-  modalities: z.tuple([z.literal('text')]).nullish(),
+    .strictObject({
+      include_usage: z.boolean().nullish().describe('Whether the last chunk has the tokens that were used'),
+      include_obfuscation: z.boolean().nullish().describe('Changes nothing'),
+    })
+    .nullish()
+    .describe('What is sent with a stream'),
+  n: z.literal(1).nullish().describe('There is one answer'),
+  logprobs: z.literal(false).nullish().describe('Logarithms of probabilities are not given'),
+  modalities: z
+    .tuple([z.literal('text')])
+    .nullish()
+    .describe('Answers are texts'),
 });
 export type ChatRequest = z.infer<typeof chatRequest>;
 

@@ -12,39 +12,44 @@ import { type Address, idOf } from './ids.ts';
 
 const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter']);
 const usage = z.strictObject({
-  prompt_tokens: z.int(),
-  completion_tokens: z.int(),
-  total_tokens: z.int(),
+  prompt_tokens: z.int().describe('Tokens of the prompt'),
+  completion_tokens: z.int().describe('Tokens of the answer'),
+  total_tokens: z.int().describe('Both together'),
+});
+const toolCall = z.strictObject({
+  id: z.string().describe('The id of the call'),
+  type: z.literal('function').describe('Always `function`'),
+  function: z
+    .strictObject({
+      name: z.string().describe('The name of the function'),
+      arguments: z.string().describe('The arguments, as JSON'),
+    })
+    .describe('The function that is called'),
+});
+const answerMessage = z.strictObject({
+  role: z.literal('assistant').describe('Always `assistant`'),
+  content: z.string().nullable().describe('The text of the answer; null if it only calls functions'),
+  refusal: z.null().describe('Always null'),
+  tool_calls: z.array(toolCall).optional().describe("Calls of the caller's functions"),
 });
 export const chatCompletion = z.strictObject({
-  id: z.string(),
-  object: z.literal('chat.completion'),
-  created: z.int(),
+  id: z.string().describe('The id of the completion'),
+  object: z.literal('chat.completion').describe('Always `chat.completion`'),
+  created: z.int().describe('When it was answered, in seconds'),
   model: z.string().describe('The model that answered; `default` if a rule did'),
-  choices: z.array(
-    z.strictObject({
-      index: z.literal(0),
-      message: z.strictObject({
-        role: z.literal('assistant'),
-        content: z.string().nullable(),
-        refusal: z.null(),
-        tool_calls: z
-          .array(
-            z.strictObject({
-              id: z.string(),
-              type: z.literal('function'),
-              function: z.strictObject({ name: z.string(), arguments: z.string() }),
-            }),
-          )
-          .optional(),
+  choices: z
+    .array(
+      z.strictObject({
+        index: z.literal(0).describe('Always 0'),
+        message: answerMessage.describe('The answer'),
+        finish_reason: finishReason.describe('Why it ends'),
+        logprobs: z.null().describe('Always null'),
       }),
-      finish_reason: finishReason,
-      logprobs: z.null(),
-    }),
-  ),
-  usage,
+    )
+    .describe('One answer'),
+  usage: usage.describe('The tokens that were used'),
   conversation_id: z.string().describe('The conversation of the answer'),
-  message_id: z.string(),
+  message_id: z.string().describe('The id of the message that it answers'),
   approvals: z.array(approvalShape).optional().describe('The answer continues when these are decided'),
 });
 

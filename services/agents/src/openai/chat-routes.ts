@@ -25,7 +25,8 @@ export const idempotencyKey = z.object({
   'idempotency-key': z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 visible ASCII characters')
-    .optional(),
+    .optional()
+    .describe('A request that is sent again with its key is answered once'),
 });
 export const problems = [
   'agents.model_not_found',

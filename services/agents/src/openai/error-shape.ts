@@ -5,8 +5,8 @@ import { z } from 'zod';
 
 const schema = z.strictObject({
   error: z.strictObject({
-    message: z.string(),
-    type: z.string(),
+    message: z.string().describe('What went wrong'),
+    type: z.string().describe('The kind of error'),
     param: z.string().nullable().describe('The field that is refused'),
     code: z.string().nullable().describe("OpenAI's code where there is one, ours otherwise"),
     request_id: z.string().optional(),

@@ -1,4 +1,4 @@
-import { endpoint, json, route } from '@stak/http';
+import { endpoint, json, nameSchemas, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import { enteredTenant } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
@@ -8,18 +8,16 @@ import { anyModel, listModels, type OpenAiDeps } from './ask.ts';
 import { base, openAi } from './chat-routes.ts';
 
 const model = z.strictObject({
-  id: z.string(),
-  object: z.literal('model'),
-  created: z.int(),
-  owned_by: z.string(),
+  id: z.string().describe('What a request names as its `model`'),
+  object: z.literal('model').describe('Always `model`'),
+  created: z.int().describe('Always 0: it is not known'),
+  owned_by: z.string().describe('The provider of the model'),
 });
+nameSchemas({ OpenAiModel: model });
 
 const readModels = {
   ...openAi,
-  method: 'get',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
+  ...readsOnly,
   scope: 'read',
 } as const;
 
@@ -31,7 +29,14 @@ const list = route({
   description:
     '`default` is the agent of the tenant, with the model that the tenant has chosen. A host may name every other model of the server, a user those of the tenant.',
   request: { params: tenantParams },
-  responses: { 200: json(z.strictObject({ object: z.literal('list'), data: z.array(model) })) },
+  responses: {
+    200: json(
+      z.strictObject({
+        object: z.literal('list').describe('Always `list`'),
+        data: z.array(model).describe('The models'),
+      }),
+    ),
+  },
 });
 const get = route({
   ...readModels,
@@ -39,7 +44,9 @@ const get = route({
   operationId: 'agents.getOpenAiModel',
   summary: "Get a model, in OpenAI's protocol",
   description: 'Says whether a request may name this model.',
-  request: { params: tenantParams.extend({ model: z.string().min(1).max(300) }) },
+  request: {
+    params: tenantParams.extend({ model: z.string().min(1).max(300).describe('The id of a model') }),
+  },
   responses: { 200: json(model) },
   problems: ['agents.model_not_found'],
 });

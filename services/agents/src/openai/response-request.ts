@@ -10,53 +10,60 @@ import * as common from './schema.ts';
 // https://platform.openai.com/docs/api-reference/responses/create
 
 const text = z.string().max(limits.messageBodyBytes);
-const parts = z
-  .array(z.looseObject({ type: z.string(), text: text.optional(), refusal: text.optional() }))
-  .max(limits.contentParts);
-const status = z.enum(['in_progress', 'completed', 'incomplete']).nullish();
-const callId = z.string().min(1).max(200);
+const status = z.enum(['in_progress', 'completed', 'incomplete']).nullish().describe('Changes nothing');
+const callId = z.string().min(1).max(200).describe('The id of the call');
 const itemId = z.string().max(400);
 
 // Items as they were answered come back with the fields that they had.
 const message = z.looseObject({
-  type: z.literal('message').optional(),
-  role: z.enum(['user', 'assistant', 'system', 'developer']),
-  content: z.union([text, parts]),
+  type: z.literal('message').optional().describe('A message'),
+  role: z.enum(['user', 'assistant', 'system', 'developer']).describe('Who wrote the message'),
+  content: common.content.describe('The text of the message, or its parts'),
   status,
 });
 const call = z.looseObject({
-  type: z.literal('function_call'),
+  type: z.literal('function_call').describe('A call that a response ended with'),
   call_id: callId,
-  name: z.string().max(200),
-  arguments: text,
+  name: z.string().max(200).describe('The name of the function'),
+  arguments: text.describe('The arguments, as JSON'),
   status,
 });
 const callOutput = z.strictObject({
-  type: z.literal('function_call_output'),
-  id: itemId.nullish(),
+  type: z.literal('function_call_output').describe('The result of a call'),
+  id: itemId.nullish().describe('The id of the item'),
   call_id: callId,
-  output: z.union([text, parts]),
+  output: common.content.describe('The result, as a text or its parts'),
   status,
 });
-const reference = z.strictObject({ type: z.literal('item_reference'), id: itemId });
+const reference = z.strictObject({
+  type: z.literal('item_reference').describe('An item of an earlier response'),
+  id: itemId.describe('The id of the item'),
+});
 const item = z.union([call, callOutput, reference, message]);
 
 // By its type first, so that a tool of OpenAI's own is refused for that.
-const tool = z.discriminatedUnion('type', [common.functionTool.extend({ type: z.literal('function') })]);
+const tool = z.discriminatedUnion('type', [
+  common.functionTool.extend({ type: z.literal('function').describe('Always `function`') }),
+]);
 const toolChoice = z.union([
   common.anyToolChoice,
-  z.strictObject({ type: z.literal('function'), name: z.string().max(64) }),
+  z.strictObject({
+    type: z.literal('function').describe('Always `function`'),
+    name: z.string().max(64).describe('The function that has to be called'),
+  }),
 ]);
 const format = z.discriminatedUnion('type', [
   common.textFormat,
   common.jsonFormat,
-  common.formatSchema.extend({ type: z.literal('json_schema') }),
+  common.formatSchema.extend({ type: z.literal('json_schema').describe('JSON of a schema') }),
 ]);
 
 export const responseRequest = z.strictObject({
   ...common.commonFields,
-  input: z.union([text, z.array(item).min(1).max(limits.importMessages)]),
-  instructions: text.nullish(),
+  input: z
+    .union([text, z.array(item).min(1).max(limits.importMessages)])
+    .describe('What is to be answered: a text, or items of the conversation, oldest first'),
+  instructions: text.nullish().describe('Instructions beside those of the tenant, for hosts only'),
   previous_response_id: itemId.nullish().describe('The newest response of its conversation, to continue it'),
   conversation: z
     .union([agents.conversationId, z.strictObject({ id: agents.conversationId })])
@@ -64,11 +71,17 @@ export const responseRequest = z.strictObject({
     .describe('A conversation to continue, or to begin'),
   max_output_tokens: common.maxTokens,
   tools: common.tools(tool),
-  tool_choice: toolChoice.nullish(),
-  text: z.strictObject({ format: format.nullish() }).nullish(),
+  tool_choice: toolChoice.nullish().describe('Whether functions may, must or must not be called'),
+  text: z
+    .strictObject({ format: format.nullish().describe('What the text has to look like') })
+    .nullish()
+    .describe('How the answer is written'),
   truncation: z.enum(['auto', 'disabled']).nullish().describe('The window of the tenant applies in any case'),
   include: z.array(z.literal('reasoning.encrypted_content')).max(1).nullish().describe('Adds nothing'),
-  stream_options: z.strictObject({ include_obfuscation: z.boolean().nullish() }).nullish(),
+  stream_options: z
+    .strictObject({ include_obfuscation: z.boolean().nullish().describe('Changes nothing') })
+    .nullish()
+    .describe('What is sent with a stream'),
   background: z
     .boolean()
     .nullish()

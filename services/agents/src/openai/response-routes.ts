@@ -1,4 +1,4 @@
-import { endpoint, json, nameSchemas, route, sse } from '@stak/http';
+import { endpoint, json, nameSchemas, readsOnly, route, sse } from '@stak/http';
 import { AppError } from '@stak/kit';
 import { z } from 'zod';
 import { showWaiting } from '../approvals/list.ts';
@@ -31,7 +31,7 @@ import {
 
 nameSchemas({ ResponseRequest: responseRequest, Response: responseShape });
 
-const params = tenantParams.extend({ response_id: z.string().max(400) });
+const params = tenantParams.extend({ response_id: z.string().max(400).describe('The id of a response') });
 
 const create = route({
   ...openAi,
@@ -60,12 +60,9 @@ const create = route({
 });
 const get = route({
   ...openAi,
-  method: 'get',
+  ...readsOnly,
   path: `${base}/responses/{response_id}`,
   operationId: 'agents.getResponse',
-  reaches: 'nothing',
-  audit: false,
-  stores: 'nothing',
   scope: 'read',
   summary: "Get a response, in OpenAI's protocol",
   description: 'Returns the response as far as it is. Its request is not repeated.',

@@ -8,66 +8,84 @@ import type { Waiting } from './ask.ts';
 import { type Address, idOf, parseId } from './ids.ts';
 
 const outputText = z.strictObject({
-  type: z.literal('output_text'),
-  text: z.string(),
-  annotations: z.array(z.unknown()),
+  type: z.literal('output_text').describe('Always `output_text`'),
+  text: z.string().describe('The text'),
+  annotations: z.array(z.unknown()).describe('Always empty'),
 });
-const itemStatus = z.enum(['in_progress', 'completed', 'incomplete']);
+const itemStatus = z.enum(['in_progress', 'completed', 'incomplete']).describe('Whether the item is whole');
+const itemId = z.string().describe('The id of the item');
 const outputMessage = z.strictObject({
-  type: z.literal('message'),
-  id: z.string(),
+  type: z.literal('message').describe('A message'),
+  id: itemId,
   status: itemStatus,
-  role: z.literal('assistant'),
-  content: z.array(outputText),
+  role: z.literal('assistant').describe('Always `assistant`'),
+  content: z.array(outputText).describe('The text of the answer'),
 });
 const functionCall = z.strictObject({
-  type: z.literal('function_call'),
-  id: z.string(),
+  type: z.literal('function_call').describe("A call of the caller's function"),
+  id: itemId,
   status: itemStatus,
-  call_id: z.string(),
-  name: z.string(),
-  arguments: z.string(),
+  call_id: z.string().describe('The id of the call, for its result'),
+  name: z.string().describe('The name of the function'),
+  arguments: z.string().describe('The arguments, as JSON'),
 });
 const approvalRequest = z.strictObject({
-  type: z.literal('mcp_approval_request'),
+  type: z.literal('mcp_approval_request').describe('A call that waits for an approval'),
   id: z.string().describe('The id of an approval'),
-  name: z.string(),
-  arguments: z.string(),
-  server_label: z.string(),
+  name: z.string().describe('The name of the skill'),
+  arguments: z.string().describe('The arguments, as JSON'),
+  server_label: z.string().describe('Always `agent`'),
 });
 export type OutputItem = z.infer<typeof outputMessage | typeof functionCall | typeof approvalRequest>;
 
 const usage = z.strictObject({
-  input_tokens: z.int(),
-  input_tokens_details: z.strictObject({ cached_tokens: z.int() }),
-  output_tokens: z.int(),
-  output_tokens_details: z.strictObject({ reasoning_tokens: z.int() }),
-  total_tokens: z.int(),
+  input_tokens: z.int().describe('Tokens of the prompt'),
+  input_tokens_details: z
+    .strictObject({ cached_tokens: z.int().describe('Always 0: it is not known') })
+    .describe('Which tokens they were'),
+  output_tokens: z.int().describe('Tokens of the answer'),
+  output_tokens_details: z
+    .strictObject({ reasoning_tokens: z.int().describe('Always 0: it is not known') })
+    .describe('Which tokens they were'),
+  total_tokens: z.int().describe('Both together'),
 });
 export const responseShape = z.strictObject({
-  id: z.string(),
-  object: z.literal('response'),
-  created_at: z.int(),
-  status: z.enum(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled']),
-  background: z.boolean(),
-  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-  incomplete_details: z.strictObject({ reason: z.enum(['max_output_tokens', 'content_filter']) }).nullable(),
-  instructions: z.string().nullable(),
-  max_output_tokens: z.int().nullable(),
-  model: z.string(),
-  output: z.array(z.union([outputMessage, functionCall, approvalRequest])),
-  parallel_tool_calls: z.boolean(),
-  previous_response_id: z.string().nullable(),
-  conversation: z.strictObject({ id: z.string() }),
-  store: z.boolean(),
-  temperature: z.number().nullable(),
-  top_p: z.number().nullable(),
-  text: z.looseObject({}),
-  tool_choice: z.unknown(),
-  tools: z.array(z.looseObject({})),
-  truncation: z.literal('auto'),
-  metadata: z.record(z.string(), z.string()),
-  usage: usage.nullable(),
+  id: z.string().describe('The id of the response'),
+  object: z.literal('response').describe('Always `response`'),
+  created_at: z.int().describe('When it was answered, in seconds'),
+  status: z
+    .enum(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'])
+    .describe('How far the response is'),
+  background: z.boolean().describe('Whether it was asked for in the background'),
+  error: z
+    .strictObject({
+      code: z.string().describe('The code of the error'),
+      message: z.string().describe('What went wrong'),
+    })
+    .nullable()
+    .describe('Why there is no answer'),
+  incomplete_details: z
+    .strictObject({ reason: z.enum(['max_output_tokens', 'content_filter']).describe('Why it ends early') })
+    .nullable()
+    .describe('Why the answer is not whole'),
+  instructions: z.string().nullable().describe('As in the request'),
+  max_output_tokens: z.int().nullable().describe('As in the request'),
+  model: z.string().describe('The model that answered, or that was asked for'),
+  output: z.array(z.union([outputMessage, functionCall, approvalRequest])).describe('The answer, in items'),
+  parallel_tool_calls: z.boolean().describe('As in the request'),
+  previous_response_id: z.string().nullable().describe('As in the request'),
+  conversation: z
+    .strictObject({ id: z.string().describe('The id of the conversation') })
+    .describe('The conversation of the response'),
+  store: z.boolean().describe('As in the request'),
+  temperature: z.number().nullable().describe('As in the request'),
+  top_p: z.number().nullable().describe('As in the request'),
+  text: z.looseObject({}).describe('As in the request'),
+  tool_choice: z.unknown().describe('As in the request'),
+  tools: z.array(z.looseObject({})).describe('As in the request'),
+  truncation: z.literal('auto').describe('Always `auto`'),
+  metadata: z.record(z.string(), z.string()).describe('As in the request'),
+  usage: usage.nullable().describe('The tokens that were used'),
 });
 export type ShownResponse = z.infer<typeof responseShape>;
 

@@ -1,4 +1,4 @@
-import { boundedRecord } from '@stak/http';
+import { boundedRecord, nameSchemas } from '@stak/http';
 import { z } from 'zod';
 import * as limits from '../limits.ts';
 import type { AnswerOptions, CallerTool } from '../state/answer-options.ts';
@@ -9,21 +9,37 @@ import { refuseField } from './error-shape.ts';
 
 const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'Up to 64 letters, digits, _ and -');
 const jsonObject = z.record(z.string(), z.unknown());
+const description = z
+  .string()
+  .max(limits.toolDescriptionChars)
+  .nullish()
+  .describe('What it is for, in words for the model');
+const strict = z.boolean().nullish().describe('Whether the model has to keep to the schema, if it can');
 
 export const functionTool = z.strictObject({
-  name: toolName,
-  description: z.string().max(limits.toolDescriptionChars).nullish(),
-  parameters: jsonObject.nullish(),
-  strict: z.boolean().nullish(),
+  name: toolName.describe('The name of the function'),
+  description,
+  parameters: jsonObject.nullish().describe('The arguments of the function, as a JSON Schema'),
+  strict,
 });
 export const formatSchema = z.strictObject({
-  name: z.string().max(64),
-  description: z.string().max(limits.toolDescriptionChars).nullish(),
-  schema: jsonObject,
-  strict: z.boolean().nullish(),
+  name: z.string().max(64).describe('The name of the format'),
+  description,
+  schema: jsonObject.describe('The answer, as a JSON Schema'),
+  strict,
 });
-export const textFormat = z.strictObject({ type: z.literal('text') });
-export const jsonFormat = z.strictObject({ type: z.literal('json_object') });
+const text = z.string().max(limits.messageBodyBytes);
+const part = z.looseObject({
+  type: z.string().max(50).describe('`text`, `input_text`, `output_text` or `refusal`'),
+  text: text.optional().describe('The text of the part'),
+  refusal: text.optional().describe('Why the model refused, in an answer that is sent back'),
+});
+
+/** The content of a message: a text, or parts of it. */
+export const content = z.union([text, z.array(part).max(limits.contentParts)]);
+export const textFormat = z.strictObject({ type: z.literal('text').describe('Any text') });
+export const jsonFormat = z.strictObject({ type: z.literal('json_object').describe('A JSON object') });
+nameSchemas({ OpenAiContentPart: part, OpenAiTextFormat: textFormat, OpenAiJsonFormat: jsonFormat });
 
 export const anyToolChoice = z.enum(['none', 'auto', 'required']);
 
@@ -36,20 +52,30 @@ export const commonFields = {
   metadata: boundedRecord(z.string().max(64), z.string().max(512), 16)
     .nullish()
     .describe('`conversation_id` names a conversation to continue, or to begin'),
-  store: z.boolean().nullish(),
-  stream: z.boolean().nullish(),
-  temperature: z.number().min(0).max(2).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
-  parallel_tool_calls: z.boolean().nullish(),
-  user: z.string().nullish().describe('The user of a new conversation, for hosts only'),
-  safety_identifier: z.string().nullish().describe('The same, if there is no `user`'),
-  service_tier: z.enum(['auto', 'default']).nullish(),
+  store: z.boolean().nullish().describe('Whether the conversation is kept here, as every other'),
+  stream: z.boolean().nullish().describe('Whether the answer is sent as server-sent events while it is made'),
+  temperature: z.number().min(0).max(2).nullish().describe('How freely the model chooses its words'),
+  top_p: z.number().min(0).max(1).nullish().describe('The share of likely words that the model chooses from'),
+  parallel_tool_calls: z.boolean().nullish().describe('If false, one function is called at a time'),
+  user: z.string().max(512).nullish().describe('The user of a new conversation, for hosts only'),
+  safety_identifier: z.string().max(512).nullish().describe('The same, if there is no `user`'),
+  service_tier: z.enum(['auto', 'default']).nullish().describe('Changes nothing'),
   prompt_cache_key: z.string().max(512).nullish().describe('Changes nothing'),
   prompt_cache_retention: z.string().max(64).nullish().describe('Changes nothing'),
-  top_logprobs: z.literal(0).nullish(),
+  top_logprobs: z.literal(0).nullish().describe('Logarithms of probabilities are not given'),
 };
-export const maxTokens = z.int().min(1).max(10_000_000).nullish();
-export const tools = <T extends z.ZodType>(tool: T) => z.array(tool).max(limits.callersTools).nullish();
+export const maxTokens = z
+  .int()
+  .min(1)
+  .max(10_000_000)
+  .nullish()
+  .describe('The most tokens of the answer, within those of the tenant');
+export const tools = <T extends z.ZodType>(tool: T) =>
+  z
+    .array(tool)
+    .max(limits.callersTools)
+    .nullish()
+    .describe('Functions of the caller that the model may call');
 
 type GivenTool = z.infer<typeof functionTool>;
 
