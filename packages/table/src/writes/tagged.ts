@@ -6,7 +6,12 @@ type Tagged = Record<string, unknown>;
 /** Converts typed values like `{ S: 'text' }` to plain ones. */
 export function untagItem(item: Record<string, Tagged>): Attributes {
   const plain: Attributes = {};
-  for (const name of Object.keys(item)) if (name !== '__proto__') plain[name] = untag(item[name]!);
+  for (const name of Object.keys(item)) {
+    const value = untag(item[name]!);
+    if (name !== '__proto__') plain[name] = value;
+    // An assignment would change the prototype.
+    else Object.defineProperty(plain, name, { value, enumerable: true, writable: true, configurable: true });
+  }
   return plain;
 }
 

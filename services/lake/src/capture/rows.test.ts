@@ -55,8 +55,9 @@ const special = [
   '\u2028',
 ];
 const values = [fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.constantFrom(...special)];
-const value = fc.anything({ values, key: fc.string({ minLength: 1 }), maxDepth: 2 });
-const more = fc.dictionary(fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('10', '2', 'pk')), value);
+const name = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('10', '2', 'pk', '__proto__'));
+const value = fc.anything({ values, key: name, maxDepth: 2 });
+const more = fc.dictionary(name, value);
 const step = fc.record({
   entity: fc.constantFrom('plain', 'hidden', 'short', 'other'),
   id: fc.constantFrom('1', 'ü'),
