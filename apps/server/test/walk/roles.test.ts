@@ -83,7 +83,8 @@ it.each([
     expect(permitted, operation.id).not.toContain(operation.id);
     const answer = await ask(operation, role);
     expect(answer.status, `${operation.id} by ${role}: ${answer.text}`).toBe(403);
-    expect((answer.json as { code: string }).code).toMatch(/^http\.(scope|role)_missing$/);
+    const { code, error } = answer.json as { code?: string; error?: { code: string } };
+    expect(code ?? error?.code, operation.id).toMatch(/^http\.(scope|role)_missing$/);
   }
 });
 
