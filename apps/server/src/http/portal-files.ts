@@ -31,7 +31,7 @@ export function mountPortal({ mount }: { mount: Mount }, settings: PortalSetting
   const headers = transportSecurity({ isHttps });
   const files = createPageFiles(folder);
 
-  const unguarded = 'everybody may see the page and its files, which are the same for all tenants';
+  const unguarded = 'everybody may see the page and its files';
   mount({ method: 'get', path: '/portal/assets/*', unguarded }, c => {
     const path = c.req.path.slice('/portal/'.length);
     const missing = 'File not found.';
