@@ -144,26 +144,14 @@ const demoFolderOf = (config: ServerConfig): string | undefined =>
 
 async function serverOptions(config: ServerConfig, supervised: Supervised): Promise<ServerOptions> {
   const { createLogger } = await import('@stak/kit');
-  const { mountBooks } = await import('../demo/books.ts');
-  const { mountConsole } = await import('../../http/console-files.ts');
-  const { mountPortal } = await import('../../http/portal-files.ts');
+  const { mountPages } = await import('./pages.ts');
   const { worker } = supervised;
   const demoFolder = demoFolderOf(config);
   return {
     log: createLogger({ level: config.logLevel, ...(worker !== undefined && { base: { worker } }) }),
     supervised,
     keepsLake: worker === undefined || worker === 1, // it is started again like any other
-    extend: (app, services) => {
-      const isHttps = config.publicUrl?.startsWith('https:') ?? false;
-      // The link is for this machine; on a server that others reach, use the password.
-      mountConsole(app, {
-        isHttps,
-        environment: config.isProduction ? 'production' : 'development',
-        ...(config.isPrivate && demoFolder !== undefined && { demoFolder }),
-      });
-      mountPortal(app, { isHttps, readPage: services.portalPageOf });
-      if (config.demo) mountBooks(app);
-    },
+    extend: (api, services) => mountPages(api, services, { ...config, demoFolder }),
   };
 }
 
