@@ -28,6 +28,7 @@ type Manifest = {
   description?: string;
   keywords?: string[];
   exports?: Record<string, string>;
+  publishConfig?: { bin?: Record<string, string> };
   sideEffects?: boolean | string[];
   engines?: Record<string, string>;
   dependencies?: Record<string, string>;
@@ -95,6 +96,7 @@ function packLibrary(name: string, staging: string): string {
     ...sharedFields(source, manifest),
     sideEffects: manifest.sideEffects ?? false,
     exports: { ...exports, './package.json': './package.json' },
+    ...(manifest.publishConfig?.bin && { bin: built(manifest.publishConfig.bin) }),
     files: ['dist'],
     dependencies: released(manifest.dependencies),
     ...(manifest.peerDependencies && { peerDependencies: manifest.peerDependencies }),
@@ -102,6 +104,15 @@ function packLibrary(name: string, staging: string): string {
   copyTexts(source, target);
   return target;
 }
+
+// A command runs only as built: in the checkout its package has none.
+const built = (commands: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(commands).map(([name, file]) => [
+      name,
+      file.replace('./src/', 'dist/').replace(/\.ts$/, '.js'),
+    ]),
+  );
 
 // Each source file becomes a module and its declarations, so that a bundler can leave out what nobody uses.
 function compile(source: string, target: string, staging: string): void {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bindGuard } from '../actions/guard.ts';
 import { type Usage, writeUsage } from '../capacity.ts';
 import type { Context } from '../context.ts';
 import { DynamoError } from '../errors.ts';
 import { serialize } from '../http/serialize.ts';
 import { type Image, projectedSize } from '../item-writer.ts';
+import { bindGuard } from '../items/guard.ts';
 import { applyDecision, decide, type Guard, type Plan, planPut } from '../items/write-plan.ts';
 import type { Tx } from '../storage/committer.ts';
 import { attributesOfKey, type Table } from '../storage/table.ts';
