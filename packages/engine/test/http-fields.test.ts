@@ -4,7 +4,7 @@ import { createHttpServer, type HttpServer } from '../src/http/server.ts';
 import { inputShapes } from '../src/validation/input-shapes.ts';
 import type { Shape, StructureShape } from '../src/validation/shape.ts';
 import { call, hashTable, openEngine, streaming } from './engine-fixture.ts';
-import { expectWellFormed, openLine, requestBytes, signedHeaders } from './http-exchange.ts';
+import { openLine, requestBytes, signedHeaders, typeOf } from './http-exchange.ts';
 
 // Every field of every operation, once with each thing that it should not be. `fields.test.ts` proves that the shapes
 // are those of the SDK.
@@ -52,7 +52,6 @@ const wrong: readonly unknown[] = [
   { SS: [] },
   new Raw('{"__proto__":{"S":"x"}}'),
   deep(40),
-  deep(20_000),
 ];
 
 const texts: Record<string, string> = { TableName: 'notes', IndexName: 'byColor', S3Bucket: 'bucket' };
@@ -120,13 +119,10 @@ it.each(Object.entries(inputShapes))(
         const body = toText(put(value));
         line.send(requestBytes(signedHeaders(name), body));
         const reply = await line.receive();
-        expectWellFormed(reply);
-        expect([path, body.slice(0, 200), reply.status, bugs.splice(0)]).toEqual([
-          path,
-          body.slice(0, 200),
-          expect.toSatisfy(status => status === 200 || status === 400, '200 or 400'),
-          [],
-        ]);
+        // Compared only if something is wrong: there are some ten thousand.
+        const isAnswer = reply.status === 200 || (reply.status === 400 && typeOf(reply) !== '');
+        if (!isAnswer || bugs.length > 0)
+          expect({ path, body, status: reply.status, reply: reply.body, bugs }).toBeUndefined();
       }
     line.socket.destroy();
     await line.closed;
