@@ -134,7 +134,7 @@ function describe(context: Context, record: BulkPut) {
     ...(record.isDone && !failure && { TotalInputBytes: progress.bytes }),
     BulkOperationUsage: [usageOf(context, record)],
     FailedItemCount: progress.failed,
-    ...(failure && { FailureCode: failure.code, FailureMessage: failure.message }),
+    ...(record.isDone && failure && { FailureCode: failure.code, FailureMessage: failure.message }),
     ...(input.MaxWriteRequestUnits !== undefined && { MaxWriteRequestUnits: input.MaxWriteRequestUnits }),
     PerformanceTier: input.PerformanceTier ?? 'STANDARD',
   };

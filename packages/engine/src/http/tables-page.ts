@@ -110,12 +110,12 @@ async function showTable(executor: Executor, name: string, search: URLSearchPara
   ].join('\n');
 }
 
-type Place = { index: Index | undefined; partition: string; after: string | null };
+type ItemsToRead = { index: Index | undefined; partition: string; after: string | null };
 
 async function readPage(
   executor: Executor,
   described: Table,
-  { index, partition, after }: Place,
+  { index, partition, after }: ItemsToRead,
 ): Promise<Page> {
   const [{ AttributeName: name }] = (index ?? described).KeySchema as [Key];
   const type = described.AttributeDefinitions.find(

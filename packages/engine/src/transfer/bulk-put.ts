@@ -33,7 +33,7 @@ export function continueBulkPut(context: Context, key: string): void {
     };
     const failure = await run(context, key, signal).catch(failureOf);
     if (signal.aborted) return;
-    await report(context, key, signal).then(
+    await report(context, key, failure, signal).then(
       () => end(context, key, failure),
       error => (signal.aborted ? undefined : end(context, key, failureOf(error))),
     );
@@ -44,14 +44,19 @@ export function continueBulkPut(context: Context, key: string): void {
 type Failure = { code: string; message: string };
 const cancelled = { code: 'UserCancelled', message: 'The bulk operation was cancelled' };
 
-// An operation that has ended has its files.
-async function report(context: Context, key: string, signal: AbortSignal): Promise<void> {
+// An operation that has ended has its files. How it ends is saved with them: a crash after that only has to clean up.
+async function report(
+  context: Context,
+  key: string,
+  failure: Failure | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   const record = ownRecord(context, key);
   if (!record || record.hasReport) return;
   await writeReport(context, record, signal);
   await context.submit(tx => {
     const latest = ownRecord(context, key);
-    if (latest) bulkRecords.save(tx, { ...latest, hasReport: true });
+    if (latest) bulkRecords.save(tx, { ...latest, ...(failure && { failure }), hasReport: true });
   });
 }
 
@@ -83,7 +88,7 @@ type State = 'written' | 'cancelled' | 'stopped';
 
 async function run(context: Context, key: string, signal: AbortSignal): Promise<Failure | undefined> {
   const started = ownRecord(context, key);
-  if (!started || started.hasReport) return started?.isCancelled && cancelled;
+  if (!started || started.hasReport) return started?.failure;
   const { InputS3Configuration: source, MaxWriteRequestUnits: rate } = started.input;
   const bucket = context.buckets(source.S3Bucket);
   const files = await sourceFiles(bucket, source.S3Bucket, source.S3KeyPrefix);
@@ -101,8 +106,8 @@ async function run(context: Context, key: string, signal: AbortSignal): Promise<
       const lines = batch;
       batch = [];
       size = 0;
-      const place = { file, lines: number, earlierBytes: earlier, bytes: earlier + bytes };
-      const written = await context.submit(tx => writeBatch(context, tx, key, lines, place));
+      const position = { file, lines: number, earlierBytes: earlier, bytes: earlier + bytes };
+      const written = await context.submit(tx => writeBatch(context, tx, key, lines, position));
       units += written.units;
       if (rate !== undefined) await pace(units / rate, startedMs, signal);
       return written.state;
@@ -175,9 +180,9 @@ function errorOf(error: unknown): DynamoError {
   throw error;
 }
 
-type Place = Pick<BulkPut['progress'], 'file' | 'lines' | 'earlierBytes' | 'bytes'>;
+type Position = Pick<BulkPut['progress'], 'file' | 'lines' | 'earlierBytes' | 'bytes'>;
 
-function writeBatch(context: Context, tx: Tx, key: string, lines: readonly Line[], place: Place) {
+function writeBatch(context: Context, tx: Tx, key: string, lines: readonly Line[], position: Position) {
   const record = ownRecord(context, key);
   const table = record && context.catalog.findById(record.tableId);
   // A table that is gone is an error of the next line that is read.
@@ -200,7 +205,7 @@ function writeBatch(context: Context, tx: Tx, key: string, lines: readonly Line[
     const report = { ErrorCode: error.name, ErrorMessage: error.message, Record: line.text };
     addReportLine(tx, record, 'ERROR', { ...where, ...report });
   }
-  Object.assign(progress, place);
+  Object.assign(progress, position);
   bulkRecords.save(tx, record);
   return { state: 'written' as State, units };
 
