@@ -116,7 +116,8 @@ async function refuseSkills(service: OpenAiDeps, { tenant, field, messages, opti
   const taken = (names: readonly string[]) => names.find(name => skills.has(name.toLowerCase()));
   const [asTool, asCall] = [taken(offered), taken(called)];
   if (asTool !== undefined) refuseField(['tools'], `${asTool} is a skill of the agent`);
-  if (asCall !== undefined) refuseField([field], `${asCall} is a skill of the agent, not a function of yours`);
+  if (asCall !== undefined)
+    refuseField([field], `${asCall} is a skill of the agent, not a function of yours`);
 }
 
 // A message of the user and nothing else is sent as through every other door.
