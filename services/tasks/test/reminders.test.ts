@@ -336,7 +336,7 @@ describe('a reminder that no worker could have written', () => {
     ['without its time', item => delete item.due_at],
   ])('stops no other one: %s', async (_, spoil) => {
     const task = await f.create({ title: 'Tea', reminder: at(hour) });
-    const [{ shard }] = (await kept()) as [{ shard: number }];
+    const { shard } = (await kept())[0]!;
     const made = { user_id: 'usr_mal', task_id: 'tsk_x', due_at: start, next_at: start };
     const { Item } = putParams(reminder, { ...made, shard, fence: 0, attempts: 0 }, {}, 0);
     spoil(Item);
