@@ -17,11 +17,7 @@ export function SignIn({ link, invitation, refused }: Arrival) {
         <>
           <h1>You cannot sign in here</h1>
           <p>Open this page from the product that you use.</p>
-          {invitation !== undefined && (
-            <a className="stak-portal-main" href={`/console/invitation#${invitation}`}>
-              Accept the invitation
-            </a>
-          )}
+          {invitation !== undefined && <AcceptElsewhere invitation={invitation} />}
         </>
       )}
       {portal.data && (
@@ -32,7 +28,14 @@ export function SignIn({ link, invitation, refused }: Arrival) {
               {refusals[refused] ?? 'The provider did not sign you in. Try again, or ask your admins.'}
             </p>
           )}
-          {invitation !== undefined ? (
+          {invitation !== undefined && !portal.data.sign_in ? (
+            <>
+              <h1>{`Join ${portal.data.name}`}</h1>
+              <AcceptElsewhere invitation={invitation} />
+              <p>Then sign in with your organisation.</p>
+              <Ways portal={portal.data} />
+            </>
+          ) : invitation !== undefined ? (
             <Join portal={portal.data} invitation={invitation} />
           ) : link !== undefined ? (
             <ByLink portal={portal.data} link={link} />
@@ -44,6 +47,13 @@ export function SignIn({ link, invitation, refused }: Arrival) {
     </main>
   );
 }
+
+// A page that signs nobody in.
+const AcceptElsewhere = ({ invitation }: { invitation: string }) => (
+  <a className="stak-portal-main" href={`/console/invitation#${invitation}`}>
+    Accept the invitation
+  </a>
+);
 
 // Why signing in through the tenant's provider failed, in words for the user.
 const refusals: Readonly<Record<string, string>> = {
@@ -107,6 +117,10 @@ function Join({ portal, invitation }: { portal: Portal; invitation: string }) {
   return (
     <>
       <h1>{`Join ${portal.name}`}</h1>
+      <p>
+        Continue only if this link came to you by mail: it signs you in as the person whose address the mail
+        was sent to.
+      </p>
       <form onSubmit={onSubmit(() => join.mutate())}>
         <Field label="Your name">
           {id => (

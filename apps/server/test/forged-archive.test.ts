@@ -71,12 +71,10 @@ describe.concurrent('every entity of every table', { timeout: 120_000 }, () => {
     '%s: %s of somebody else is refused',
     async (_, name, entity) => {
       const forged = storedAs(entity, itemOf(entity, idsOf('victim')));
-      for (const goOn of [false, true]) {
-        const { error, added } = await attack([...ofMallory(), forged], goOn);
-        expect(error).toContain(`${name} `);
-        expect(error).toContain('Nothing was written');
-        expect(added).toEqual([]);
-      }
+      const { error, added } = await attack([...ofMallory(), forged], true); // which checks less than without
+      expect(error).toContain(`${name} `);
+      expect(error).toContain('Nothing was written');
+      expect(added).toEqual([]);
     },
   );
 

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { usageCount } from '@stak/accounts/tables';
 import { accountDay, memoryJob, state, tenantDay, userDay } from '@stak/agents/tables';
+import { send } from '@stak/inbox/tables';
 import type { AnyEntity, Attributes } from '@stak/table';
-import { tenant, tenantCount, user, userCount } from '@stak/tenants/tables';
-import { connection, delivery } from '@stak/webhooks/tables';
+import { reminder } from '@stak/tasks/tables';
+import { erasure, tenant, tenantCount, user, userCount } from '@stak/tenants/tables';
+import { connection, delivery, job } from '@stak/webhooks/tables';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importAccounts } from '../src/store/archive/import-account.ts';
 import {
@@ -96,6 +98,31 @@ describe('what no request could have made is refused', () => {
       await refused([table, { ...item, attempts: -1e9 }], /has attempts of another type/);
     }
   });
+});
+
+// One such item in the queue would stop the worker that all accounts share.
+test('work that no worker could handle is refused', async () => {
+  const { options, close } = await openStore();
+  const refused = async ([table, item]: Stored, why: RegExp) => {
+    await writeArchive([...ofMallory(), [table, item]]);
+    await expect(importAccounts(options)).rejects.toThrow(why);
+  };
+  for (const [entity, name] of [
+    [reminder, 'fence'],
+    [reminder, 'attempts'],
+    [delivery, 'version'],
+    [job, 'failures'],
+    [send, 'delivered'],
+    [memoryJob, 'attempts'],
+    [erasure, 'steps_done'],
+    [erasure, 'failures'],
+  ] as const) {
+    const [table, { [name]: value, ...rest }] = own(entity);
+    await refused([table, rest], new RegExp(`has no ${name}`));
+    if (typeof value !== 'number') continue;
+    await refused([table, { ...rest, [name]: Number.MAX_SAFE_INTEGER }], /out of range/);
+  }
+  await close();
 });
 
 describe('an item that no store takes', () => {

@@ -168,6 +168,18 @@ describe('the provider of a tenant', () => {
     expect(await failing(asMember.tenants.getPortalProvider({ tenant_id }))).toBe('http.scope_missing');
   });
 
+  it('is the only way in, also for who was invited by mail', async () => {
+    await configure({ matches_addresses: true });
+    const { data: invited } = await host.tenants.createInvitation({
+      tenant_id,
+      body: { email: 'ivo@books.example' },
+    });
+    const body = { token: invited.token, display_name: 'Ivo' };
+    expect(await failing(as().tenants.joinPortal({ tenant_id, body }))).toBe('tenants.not_found');
+    const { data: ivo } = await as().tenants.acceptInvitation({ body });
+    expect(await enter(meet('ivo@books.example'))).toMatchObject({ user_id: ivo.user_id });
+  });
+
   it('signs in once, only the browser that started, and only to its tenant', async () => {
     await configure({ creates_users: true });
     await host.tenants.create({ body: { tenant_id: 'other', name: 'Other', status: 'active' } });

@@ -18,6 +18,10 @@ export const keyRefused = (message: string, details?: { attribute: string }) =>
 export const itemRefused = (message: string, details?: unknown) =>
   tableErrors.create('table.item_refused', message, details);
 
+/** Whether a write was refused because of the stored item, which its schema does not allow: it never succeeds. */
+export const isMalformed = (error: unknown): boolean =>
+  tableErrors.includes(error) && error.code === 'table.item_refused';
+
 /** A design that contradicts itself: a bug, found when its module is loaded. */
 export class DesignError extends Error {
   override readonly name = 'DesignError';

@@ -59,7 +59,7 @@ export {
   type TableKeys, // named by the declarations of a table's entities
 } from './design/table.ts';
 export { tableRequest } from './design/table-request.ts';
-export { DesignError, tableErrors } from './errors.ts';
+export { DesignError, isMalformed, tableErrors } from './errors.ts';
 export { readStoredBatch, writeStoredBatch } from './store/batch.ts';
 export { createWithin } from './store/create-within.ts';
 export { createDueShards, type DueShards, type DueShardsOptions } from './store/due-shards.ts';

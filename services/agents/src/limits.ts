@@ -93,6 +93,7 @@ export const schemaBytes = 8 * 1024; // sent to the model with every message
 export const contentParts = 200; // of one message: a client makes one of each file or paragraph
 export const callersTools = 128; // functions of a caller in one request, as many as OpenAI takes
 export const toolDescriptionChars = 8_000; // of each of them
+export const referencedItems = 100; // of earlier responses, in one request: each is read from its conversation
 export const stopChars = 500; // of a text before which an answer ends: OpenAI's models take less
 export const answerOptionsBytes = 200 * 1024; // of a request's messages, functions and schema: they wait in one item
 export const formatBytes = 64 * 1024; // the schema of an answer, in a request of its caller

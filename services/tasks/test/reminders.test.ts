@@ -1,10 +1,10 @@
 import { createNotifier, type ManualOwners, manualOwners, systemClock } from '@stak/kit';
-import { type DynamoClient, tableErrors } from '@stak/table';
+import { type Attributes, type DynamoClient, putParams, tableErrors } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WireTask } from '../src/index.ts';
 import * as limits from '../src/limits.ts';
 import { createReminderWorker, fireDue, type ReminderDeps } from '../src/schedule/reminders.ts';
-import { remindersOfUser } from '../src/tables.ts';
+import { reminder, remindersDue, remindersOfUser } from '../src/tables.ts';
 import { eventually, type Fixture, openTasks, silent, startConsumers } from './tasks-fixture.ts';
 
 type Fired = { key: string; at: number; title: string; user: object };
@@ -325,5 +325,25 @@ describe('a reminder worker that is killed', () => {
     expect(new Set(fired.map(one => one.key)).size).toBe(1);
     expect(fired.length).toBeLessThanOrEqual(2);
     expect(await kept()).toEqual([]);
+  });
+});
+
+describe('a reminder that no worker could have written', () => {
+  it.each<[string, (item: Attributes) => void]>([
+    ['without its fence', item => delete item.fence],
+    ['whose fence cannot grow', item => Object.assign(item, { fence: Number.MAX_SAFE_INTEGER })],
+    ['without its attempts', item => delete item.attempts],
+    ['without its time', item => delete item.due_at],
+  ])('stops no other one: %s', async (_, spoil) => {
+    const task = await f.create({ title: 'Tea', reminder: at(hour) });
+    const { shard } = (await kept())[0]!;
+    const made = { user_id: 'usr_mal', task_id: 'tsk_x', due_at: start, next_at: start };
+    const { Item } = putParams(reminder, { ...made, shard, fence: 0, attempts: 0 }, {}, 0);
+    spoil(Item);
+    await f.client.put({ TableName: 'todo-app-data', Item });
+    await f.clock.advance(hour);
+    await fireDue(worker(), never);
+    expect(fired.map(({ key }) => key)).toEqual([`${task.task_id}:${start + hour}`]);
+    expect((await f.store.query(remindersDue, { shard }, { limit: 10 })).items).toEqual([]);
   });
 });

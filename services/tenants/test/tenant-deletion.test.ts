@@ -58,6 +58,23 @@ describe.each(Object.entries(targets))('deleting a tenant, %s', (_, make) => {
     expect(JSON.stringify(await everyItem(fixture.target))).not.toContain('Secret name');
   });
 
+  it('erases what is due, whatever another program wrote among it', async () => {
+    const { client } = fixture.target;
+    const broken = [{}, { steps: ['notes'], failures: Number.MAX_SAFE_INTEGER }];
+    const keys = (pk: string) => broken.map((_, n) => ({ pk, sk: `ERASURE#era_0${n}` }));
+    for (const [n, fields] of broken.entries())
+      for (const key of [keys('TENANT#odd')[n]!, keys('ERASURES')[n]!]) {
+        const job = { tenant_id: 'odd', erasure_id: `era_0${n}`, due_at: 0, version: 1, ...fields };
+        await client.put({ TableName: 'tenants', Item: { ...key, ...job } });
+      }
+    await fillTenant(fixture, 'plain');
+    const { headers } = await fixture.call('DELETE', '/v1/tenants/plain');
+    await fixture.clock.advance(graceMs);
+    expect(await runWorker(fixture)).toBeUndefined();
+    expect((await fixture.call('GET', headers.get('location')!)).body.status).toBe('done');
+    for (const Key of keys('ERASURES')) await client.delete({ TableName: 'tenants', Key });
+  });
+
   it('keeps its id for good, but not its channels', async () => {
     for (const as of ['ann', 'bob']) {
       const send = { tenant_id: 'whole', name: 'Again' };

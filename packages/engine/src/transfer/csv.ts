@@ -43,16 +43,16 @@ export function createCsvSplitter(delimiter: string, mostChars: number) {
   return { split, isOpen: () => quoted !== undefined };
 }
 
-/** Key attributes have the types of the table; every other value is a string. */
+/** Key attributes have the types of the table; every other value is a string. Fields beyond the header have no name. */
 export function csvItem(
   header: readonly string[],
   fields: readonly string[],
   types: ReadonlyMap<string, KeyAttribute['type']>,
 ): Item {
   const item = newItem();
-  for (const [n, name] of header.entries()) {
-    const text = fields[n];
-    if (text !== undefined) item[name] = csvValue(text, types.get(name));
+  for (let n = 0; n < fields.length && n < header.length; n++) {
+    const name = header[n]!;
+    item[name] = csvValue(fields[n]!, types.get(name));
   }
   return item;
 }

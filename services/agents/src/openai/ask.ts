@@ -10,6 +10,7 @@ import { findModels } from '../models/ask-model.ts';
 import { type ModelName, modelText } from '../models/models.ts';
 import * as schema from '../schema.ts';
 import { readAgentSettings } from '../settings.ts';
+import { enabledSkills } from '../skills/enabled-skills.ts';
 import { type Caller, resolveChat, resolveUser } from '../state/access.ts';
 import { type AnswerOptions, definesAnswer } from '../state/answer-options.ts';
 import {
@@ -19,6 +20,7 @@ import {
   openCalls,
   type Part,
   parseMessages,
+  partsOf,
 } from '../state/message-format.ts';
 import { readTurns } from '../state/reads.ts';
 import type { TurnItem } from '../state/turn-items.ts';
@@ -51,6 +53,7 @@ export async function ask(service: OpenAiDeps, given: Ask): Promise<Asked> {
   const model = await findModel(service, caller, tenant, given.model);
   if (caller.kind === 'endUser' && options.instructions !== undefined)
     refuseField([field], 'Only the host can send instructions, with an API key');
+  if (caller.kind === 'endUser') await refuseSkills(service, given);
   const user_id = readUser(caller, given.user);
   const { tenant_id } = tenant;
   const own =
@@ -101,6 +104,20 @@ export async function ask(service: OpenAiDeps, given: Ask): Promise<Asked> {
     ...(isPlain ? { content: plain } : { content: '', options: asked }),
   });
   return { address: { tenant_id, conversation_id, message_id: sent.message_id }, sent };
+}
+
+// An end user who could take the place of a skill, or say what one has answered before, could make the agent believe
+// anything that it looks up, such as that an order is to be refunded.
+async function refuseSkills(service: OpenAiDeps, { tenant, field, messages, options }: Ask): Promise<void> {
+  const offered = options.tools?.map(({ name }) => name) ?? [];
+  const called = partsOf(messages).flatMap(part => (part.type === 'tool-call' ? [part.toolName] : []));
+  if (offered.length + called.length === 0) return;
+  const skills = new Set((await enabledSkills(service, tenant)).map(({ name }) => name.toLowerCase()));
+  const taken = (names: readonly string[]) => names.find(name => skills.has(name.toLowerCase()));
+  const [asTool, asCall] = [taken(offered), taken(called)];
+  if (asTool !== undefined) refuseField(['tools'], `${asTool} is a skill of the agent`);
+  if (asCall !== undefined)
+    refuseField([field], `${asCall} is a skill of the agent, not a function of yours`);
 }
 
 // A message of the user and nothing else is sent as through every other door.

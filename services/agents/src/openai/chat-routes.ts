@@ -56,7 +56,7 @@ const create = route({
   scope: 'write',
   summary: "Create a chat completion, in OpenAI's protocol",
   description:
-    "For OpenAI's clients, with `https://…/v1/tenants/{tenant_id}/openai/v1` as the base URL. The answer is a turn of the tenant's agent, with its instructions, skills, memory and budget. Without `metadata.conversation_id` the caller keeps the conversation and sends all of it; here it is kept for a day, or like every other if `store` is true. With it, only what follows the last answer is read. Functions of the caller take the place of skills with the same name. A call that needs an approval ends the completion, and the answer continues after the decision. Fields that are not listed here are refused.",
+    "For OpenAI's clients, with `https://…/v1/tenants/{tenant_id}/openai/v1` as the base URL. The answer is a turn of the tenant's agent, with its instructions, skills, memory and budget. Without `metadata.conversation_id` the caller keeps the conversation and sends all of it; here it is kept for a day, or like every other if `store` is true. With it, only what follows the last answer is read. Functions of the host take the place of skills with the same name; those of users are refused. A call that needs an approval ends the completion, and the answer continues after the decision. Fields that are not listed here are refused.",
   request: { params: tenantParams, headers: idempotencyKey, body: json(chatRequest) },
   responses: {
     200: {

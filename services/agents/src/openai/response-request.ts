@@ -98,6 +98,8 @@ export async function readResponse(
   readItem: ReadItem,
 ): Promise<Pick<Ask, 'messages' | 'options' | 'conversation_id' | 'isKept'>> {
   const items: Item[] = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : body.input;
+  if (items.filter(one => one.type === 'item_reference').length > limits.referencedItems)
+    refuseField(['input'], `More than ${limits.referencedItems} items are referred to`);
   const messages: Message[] = [];
   const told: string[] = body.instructions ? [body.instructions] : [];
   for (const [i, one] of items.entries()) {

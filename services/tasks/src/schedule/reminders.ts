@@ -9,7 +9,7 @@ import {
   sharedPollMs,
   watchGone,
 } from '@stak/kit';
-import { isUnavailable, type Store, tableErrors } from '@stak/table';
+import { isMalformed, isUnavailable, type Store, tableErrors } from '@stak/table';
 import * as limits from '../limits.ts';
 import { type Owner, ownerOf } from '../owner.ts';
 import { isOpen, showTask, type Task, type WireTask } from '../schema.ts';
@@ -90,7 +90,7 @@ async function fireShard(deps: ReminderDeps, shard: number, signal: AbortSignal)
     const { items } = await deps.store.query(remindersDue, { shard }, { limit: limits.reminderBatch });
     const nowMs = deps.clock.now();
     const due = items.filter(item => (item.next_at ?? 0) <= nowMs) as ClaimedReminder[];
-    const claimed = await Promise.all(due.map(one => handleOne(deps, one, signal)));
+    const claimed = await Promise.all(due.map(one => handleSafely(deps, one, signal)));
     // A late index shows reminders that another worker leases; they disappear from it soon.
     if (!claimed.includes(true)) {
       const upcoming = items.find(item => (item.next_at ?? 0) > nowMs)?.next_at;
@@ -99,6 +99,22 @@ async function fireShard(deps: ReminderDeps, shard: number, signal: AbortSignal)
   }
   return Number.POSITIVE_INFINITY;
 }
+
+// Reminders of all users are in these queues: one that another program wrote, and that cannot be handled, is set aside
+// and does not stop the others.
+function handleSafely(deps: ReminderDeps, seen: ClaimedReminder, signal: AbortSignal): Promise<boolean> {
+  return handleOne(deps, seen, signal).catch(async error => {
+    if (!isMalformed(error)) throw error;
+    const { user_id, task_id } = seen;
+    deps.log.error({ err: error, user_id, task_id }, 'a reminder cannot be handled');
+    const change = { set: { failure: failureOf(error) }, remove: ['next_at', 'owner'] as const };
+    await ignoreLostLease(deps.store.update(reminder, seen, change, { pattern: 'set a reminder aside' }));
+    return true;
+  });
+}
+
+const failureOf = (error: unknown): string =>
+  cutText(error instanceof Error ? error.message : String(error), limits.failureChars);
 
 // True if this worker got the lease.
 async function handleOne(deps: ReminderDeps, seen: ClaimedReminder, signal: AbortSignal): Promise<boolean> {
@@ -186,8 +202,7 @@ async function retryLater(deps: ReminderDeps, mine: Reminder, failure: unknown):
   const delayMs = backoffMs(attempts, delays, random, 'half');
   const isLast = attempts >= limits.reminderAttempts;
   log.warn({ err: failure, task_id: mine.task_id, attempts, isLast }, 'could not send a reminder');
-  const message = failure instanceof Error ? failure.message : String(failure);
-  const noted = { attempts, failure: cutText(message, limits.failureChars) };
+  const noted = { attempts, failure: failureOf(failure) };
   const change = isLast
     ? { set: noted, remove: ['next_at' as const, 'owner' as const] }
     : { set: { ...noted, next_at: clock.now() + delayMs }, remove: ['owner' as const] };

@@ -1,5 +1,5 @@
 import { createNotifier, type Owners, sharedPollMs, type Worker, watchGone } from '@stak/kit';
-import { isRefused, isUnavailable, type WriteStep, write } from '@stak/table';
+import { isMalformed, isRefused, isUnavailable, type WriteStep, write } from '@stak/table';
 import { type Service, timestampOf } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { erasure, openErasure, openErasures, tenant } from '../tables.ts';
@@ -30,17 +30,27 @@ async function workOnErasures(deps: Deps, signal?: AbortSignal): Promise<Erased>
   let answer: Erased = 'done';
   for await (const pointer of deps.store.all(openErasures, {})) {
     if (signal?.aborted) break;
-    const job = await claim(deps, pointer);
-    if (job && (await workOnce(deps, job, signal)) === 'more') answer = 'more';
+    if ((await continueErasure(deps, pointer, signal)) === 'more') answer = 'more';
   }
   return answer;
 }
 
+type Pointer = { tenant_id: string; erasure_id: string };
+
+async function continueErasure(deps: Deps, pointer: Pointer, signal?: AbortSignal): Promise<Erased> {
+  try {
+    const job = await claim(deps, pointer);
+    return job ? await workOnce(deps, job, signal) : 'done';
+  } catch (error) {
+    // One that another program wrote must not stop the others.
+    if (!isMalformed(error)) throw error;
+    deps.log.error({ err: error, ...pointer }, 'an erasure cannot be continued');
+    return 'done';
+  }
+}
+
 // The first to move `due_at` owns the job until then, or until it is known to be gone.
-async function claim(
-  { store, clock, owners }: Deps,
-  pointer: { tenant_id: string; erasure_id: string },
-): Promise<ErasureItem | undefined> {
+async function claim({ store, clock, owners }: Deps, pointer: Pointer): Promise<ErasureItem | undefined> {
   const nowMs = clock.now();
   const found = await store.get(erasure, pointer, { consistent: true });
   // The deletion of the whole tenant has removed the job of one of its users.

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { enteredTenant } from '../access/gate.ts';
 import { portalShape } from '../branding.ts';
 import type { PortalDeps, Service } from '../deps.ts';
-import { tenantErrors } from '../errors.ts';
+import { noTenant, tenantErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { acceptedInvitation, displayText, email, role, tenantId } from '../schema.ts';
 import { user as userEntity } from '../tables.ts';
@@ -105,7 +105,7 @@ const routes = {
     stores: 'access',
     summary: 'Accept an invitation and sign in',
     description:
-      'Makes the holder of the invitation a user of the tenant and signs them in, as `tenants.signIn` does.',
+      'Makes the holder of the invitation a user of the tenant and signs them in, as `tenants.signIn` does. Where users sign in only through the provider of the tenant, use `POST /v1/invitations/accept`.',
     request: { params, body: json(acceptedInvitation) },
     responses: { 201: json(sessionShape, 'Signed in') },
     problems: [
@@ -253,7 +253,9 @@ export function createPortalRoutes(deps: Service & { portal: PortalDeps }) {
       const body = c.req.valid('json');
       // The invitation of another tenant is none here, and stays good there.
       if (!body.token.startsWith(`${tenant_id}.`)) throw noInvitationHere();
-      await enterPortal(deps, tenant_id);
+      const { portal } = await enterPortal(deps, tenant_id);
+      // Where only the tenant's provider signs people in, no mail does.
+      if (!portal.sign_in) throw noTenant();
       const { user, invitation, account_id } = await acceptInvitation(deps, body);
       await recordLine(deps, c, account_id, {
         via: 'invitation',

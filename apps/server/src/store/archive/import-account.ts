@@ -36,6 +36,7 @@ import {
 } from './import.ts';
 import { nameOf, type Selection, type SelectionOptions, selectItems } from './selection.ts';
 import { openTrialStore } from './trial-store.ts';
+import { isWork } from './work.ts';
 
 export type AccountImport = Omit<ImportOptions, 'control' | 'tables' | 'recovery'> & SelectionOptions;
 
@@ -43,11 +44,6 @@ export type AccountImport = Omit<ImportOptions, 'control' | 'tables' | 'recovery
 const news: readonly AnyEntity[] = [event, alert, approval];
 
 const credentials: readonly AnyEntity[] = [apiKeyHash, session];
-
-// Items that workers find without knowing their owner: in a partition that does not follow from the item's own key.
-const isWork = ({ key, indexes }: AnyEntity): boolean =>
-  key.templates.partition.params.length === 0 ||
-  indexes.some(index => index.templates.partition.params.every(name => !key.params.includes(name)));
 
 const dueShards: readonly { of: readonly AnyEntity[]; attribute: string; shards: number }[] = [
   { of: [delivery, backlog, job], attribute: 'dueIn', shards: usualDueShards.webhooks },

@@ -23,6 +23,7 @@ import type { OwnerKind } from '../storage.ts';
 import { accountTables, createAccountOwners, userIn } from './account.ts';
 import { keyIn, persist } from './import.ts';
 import { ruleOf } from './keep.ts';
+import { unworkable } from './work.ts';
 
 // Whether the items of an archive belong to the accounts that it names. It may have been written by anyone, with
 // keys that place an item among those of somebody else. So an item has to prove that it is the accounts' own: by its
@@ -266,6 +267,8 @@ export function createOwnership(claims: Claims, { client, clock, store }: Target
       if (!values) return refused('has keys that disagree with each other or with the item');
       const odd = attributeOfOtherType(entity, item);
       if (odd !== undefined) return refused(`has ${odd} of another type`);
+      const unfit = unworkable(entity, { ...values, ...item });
+      if (unfit !== undefined) return refused(unfit);
       const setting = entity === connection ? oddSettingOf(values) : undefined;
       if (setting !== undefined) return refused(`has a ${setting} that no connection can have`);
       if (!isOwned(ownerInArchive, table, item)) return refused('belongs to nobody in the archive');
