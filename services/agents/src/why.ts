@@ -45,12 +45,13 @@ export function createWhy(deps: Deps) {
 
   const findTurn = async (parts: readonly string[]): Promise<Acted | undefined> => {
     const [tenant_id = '', conversation_id = ''] = parts;
-    const [epoch, seq] = [numberOf(parts[2]), numberOf(parts[3])];
+    const [seq, known] = [numberOf(parts.at(-1)), numberOf(parts.at(-2))];
     if (parts.length === 1) return findById(tenant_id);
-    if (epoch === undefined || seq === undefined) return undefined;
+    if (seq === undefined || parts.length > 4) return undefined;
     const key = { tenant_id, conversation_id };
-    const state = await stateOf(key, epoch);
+    const state = await stateOf(key, parts.length === 4 ? (known ?? -1) : undefined);
     if (!state || seq > state.last_seq) return undefined;
+    const { epoch } = state; // without one, as it is now
     const found = await store.get(turn, { ...key, epoch, seq }, { consistent: true });
     return found && finished(found);
   };

@@ -27,7 +27,11 @@ describe.each(['memory', 'aws'] as const)('why, on the store "%s"', kind => {
       .poll(() => followedKinds(eventId), { timeout: 15_000 })
       .toEqual(['delivery', 'attempt', 'alert', 'message']);
     const explained = await why(ann.host(), eventId);
-    expect(explained.root).toMatchObject({ id: `event:${eventId}`, kind: 'event', what: expect.stringContaining('Shop') });
+    expect(explained.root).toMatchObject({
+      id: `event:${eventId}`,
+      kind: 'event',
+      what: expect.stringContaining('Shop'),
+    });
     const id = (await lastMessage('alerts'))!;
     const { chain } = await why(ann.host(), id);
     expect(kindsOf(chain)).toEqual(['event', 'delivery', 'attempt', 'alert', 'message']);
@@ -75,35 +79,46 @@ describe.each(['memory', 'aws'] as const)('why, on the store "%s"', kind => {
       'event',
     ]);
     const message = (await lastMessage('tasks'))!;
-    expect(kindsOf((await why(ann.host(), message)).chain)).toEqual(['request', 'task', 'reminder', 'message']);
+    expect(kindsOf((await why(ann.host(), message)).chain)).toEqual([
+      'request',
+      'task',
+      'reminder',
+      'message',
+    ]);
   }, 40_000);
 
   test('a backend names the webhook that it handles, and a replay who asked for it', async () => {
     const eventId = await world.ingest(ann.shop, { type: 'order' });
-    const { data: task } = await ann
-      .host()
-      .tasks.create({ body: { title: 'Pack' }, 'stak-cause': eventId });
+    const { data: task } = await ann.host().tasks.create({ body: { title: 'Pack' }, 'stak-cause': eventId });
     expect(kindsOf((await why(ann.host(), task.task_id)).chain)).toEqual(['event', 'task']);
     await expect.poll(() => followedKinds(eventId), { timeout: 15_000 }).toContain('attempt');
     const { request_id } = await ann.host().webhooks.replayEvent({ eventId, body: {} });
     await expect
-      .poll(async () => (await followedKinds(eventId)).filter(one => one === 'attempt').length, { timeout: 15_000 })
+      .poll(async () => (await followedKinds(eventId)).filter(one => one === 'attempt').length, {
+        timeout: 15_000,
+      })
       .toBe(2);
     const { followed } = await why(ann.host(), eventId);
     const replayed = followed.filter(({ kind }) => kind === 'delivery')[1]!;
     const { root, chain } = await why(ann.host(), replayed.id);
     expect(kindsOf(chain)).toEqual(['request', 'delivery']);
-    expect(root).toMatchObject({ id: expect.stringContaining(request_id), by: expect.stringContaining('api_key') });
+    expect(root).toMatchObject({
+      id: expect.stringContaining(request_id),
+      by: expect.stringContaining('api_key'),
+    });
     expect(root.what).toContain('webhooks.replayEvent');
   }, 40_000);
 
   test('nobody sees the causes of others, not even by naming them', async () => {
     const theirs = await world.ingest(eve.shop, { type: 'secret' });
-    const { data: task } = await ann
-      .host()
-      .tasks.create({ body: { title: 'Mine' }, 'stak-cause': theirs });
+    const { data: task } = await ann.host().tasks.create({ body: { title: 'Mine' }, 'stak-cause': theirs });
     const { chain } = await why(ann.host(), task.task_id);
-    expect(chain[0]).toMatchObject({ what: 'not stored any more', id: `event:${theirs}`, by: null, at: null });
+    expect(chain[0]).toMatchObject({
+      what: 'not stored any more',
+      id: `event:${theirs}`,
+      by: null,
+      at: null,
+    });
     const unknown = `evt_${'0'.repeat(24)}`;
     const { data: other } = await ann.host().tasks.create({ body: { title: 'Mine' }, 'stak-cause': unknown });
     const gone = (await why(ann.host(), other.task_id)).chain[0];
@@ -135,7 +150,6 @@ describe.each(['memory', 'aws'] as const)('why, on the store "%s"', kind => {
     'reminded:tsk_1/1/usr',
   ];
   test('ids that name nothing', async () => {
-    for (const id of hostile)
-      await expect(why(ann.host(), id), id).rejects.toMatchObject({ status: 404 });
+    for (const id of hostile) await expect(why(ann.host(), id), id).rejects.toMatchObject({ status: 404 });
   });
 });

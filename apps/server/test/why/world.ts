@@ -58,7 +58,12 @@ export async function openWorld(kind: StoreKind) {
     /** An account with a tenant, a source whose deliveries fail, and one for events of Stak. */
     async signUp(name: string) {
       const tenant_id = `shop-${name}`;
-      const person = { email: `${name}@example.com`, password: 'a long enough password', name, cookie: false };
+      const person = {
+        email: `${name}@example.com`,
+        password: 'a long enough password',
+        name,
+        cookie: false,
+      };
       const { data: session } = await as().accounts.signUp({ body: person });
       const made = { name: 'test', permissions: 'admin' } as const;
       const { data: key } = await as(session.access_token).accounts.createKey({ body: made });
