@@ -114,7 +114,7 @@ function Line({ node, depth, isCentre, onOpen }: LineProps) {
   const style = { paddingInlineStart: `${Math.min(depth, 8) * 16}px` };
   if (id === null || isCentre) return <div style={style}>{text}</div>;
   return (
-    <UnstyledButton style={style} aria-label={`Why ${kind} ${what}?`} onClick={() => onOpen(id)}>
+    <UnstyledButton style={style} onClick={() => onOpen(id)}>
       {text}
     </UnstyledButton>
   );
