@@ -35,7 +35,7 @@ describe.skipIf(!browser)(browser ? 'why' : 'why (needs a browser)', slowly, () 
     await page.goto(`${server.url}/console/tasks?task=${task.task_id}`);
     await page.getByRole('button', { name: 'Why this task?' }).click();
     const chain = page.getByRole('region', { name: 'Why this task' });
-    await chain.getByRole('button', { name: /^event POST from/ }).waitFor();
+    await chain.getByRole('button', { name: /^event paid from/ }).waitFor();
     await chain.getByText('Pack it').waitFor();
     expect(failures).toEqual([]);
   });

@@ -12,6 +12,7 @@ import { createExplorer, type Explorer } from '../store/explorer/explorer.ts';
 import { ownTenant } from '../store/own-tenant.ts';
 import { createGuards } from './guards.ts';
 import { ownInboxEndpoints } from './notices.ts';
+import { withRecall } from './recall.ts';
 import { type ComposeDeps, mintEndUserTokenOf, type OpenServices, openServices } from './services.ts';
 import { accountOfUser, findingsOf } from './why.ts';
 
@@ -106,7 +107,7 @@ function createOwnEndpoints(
     ...(explorer?.api ?? []),
     ...(explorer && lake ? lake.operatorApi(explorer.enter) : []),
     whyEndpoint({
-      findings: findingsOf(services),
+      findings: lake ? withRecall(findingsOf(services), lake) : findingsOf(services),
       accountOfUser: accountOfUser(services),
       accountOfTenant: services.tenants.accountOf,
       ownTenant,

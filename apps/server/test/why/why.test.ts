@@ -100,7 +100,7 @@ describe.each(['memory', 'aws'] as const)('why, on the store "%s"', kind => {
       .toBe(2);
     const { followed } = await why(ann.host(), eventId);
     const replayed = followed.filter(({ kind }) => kind === 'delivery')[1]!;
-    const { root, chain } = await why(ann.host(), replayed.id);
+    const { root, chain } = await why(ann.host(), replayed.id!);
     expect(kindsOf(chain)).toEqual(['request', 'delivery']);
     expect(root).toMatchObject({
       id: expect.stringContaining(request_id),

@@ -40,7 +40,7 @@ export async function openWorld(kind: StoreKind) {
       await server.stop();
       server = await start();
     },
-    canRestart: store !== undefined,
+    store,
     async close() {
       await server.stop();
       await store?.close();
@@ -101,6 +101,11 @@ async function openStore() {
       STAK_AWS_REGION: 'us-east-1',
       STAK_AWS_ENDPOINT: url,
       STAK_SECRET_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    },
+    // The keys of all items of a table.
+    async keys(TableName: string) {
+      const { Items = [] } = await engine.client.scan({ TableName });
+      return Items.map(item => [String(item.PK ?? item.pk), String(item.SK ?? item.sk)] as const);
     },
     close: async () => {
       await dynamo.close();
