@@ -134,12 +134,15 @@ test.each(seeds.flatMap(seed => (['memory', 'aws'] as const).map(kind => [seed, 
     };
     let before = await reachable();
     await expect
-      .poll(async () => {
-        const now = await reachable();
-        const isQuiet = JSON.stringify(now) === JSON.stringify(before);
-        before = now;
-        return isQuiet;
-      }, { ...patience, interval: 2_500 })
+      .poll(
+        async () => {
+          const now = await reachable();
+          const isQuiet = JSON.stringify(now) === JSON.stringify(before);
+          before = now;
+          return isQuiet;
+        },
+        { ...patience, interval: 2_500 },
+      )
       .toBe(true);
 
     const stored = world.store ? await storedIds(world) : [];
@@ -165,7 +168,8 @@ test.each(seeds.flatMap(seed => (['memory', 'aws'] as const).map(kind => [seed, 
       }
     }
     // Nothing that was reached is the other one's.
-    for (const [i, ids] of before.entries()) for (const id of ids) expect([id, owners.get(id)]).toEqual([id, i]);
+    for (const [i, ids] of before.entries())
+      for (const id of ids) expect([id, owners.get(id)]).toEqual([id, i]);
     expect(owners.size).toBeGreaterThan(steps);
   },
 );
