@@ -14,7 +14,7 @@ import { createGuards } from './guards.ts';
 import { ownInboxEndpoints } from './notices.ts';
 import { withRecall } from './recall.ts';
 import { type ComposeDeps, mintEndUserTokenOf, type OpenServices, openServices } from './services.ts';
-import { accountOfUser, findingsOf } from './why.ts';
+import { accountOfTenant, accountOfUser, findingsOf } from './why.ts';
 
 // The part of a service that the code needs that serves, runs or documents it.
 export type Service = {
@@ -109,7 +109,7 @@ function createOwnEndpoints(
     whyEndpoint({
       findings: lake ? withRecall(findingsOf(services), lake) : findingsOf(services),
       accountOfUser: accountOfUser(services),
-      accountOfTenant: services.tenants.accountOf,
+      accountOfTenant: accountOfTenant(services),
       ownTenant,
       userIdOf,
     }),

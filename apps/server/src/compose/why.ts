@@ -75,3 +75,9 @@ export const accountOfUser =
   ({ tenants }: Pick<Uses, 'tenants'>) =>
   async ({ tenantId, userId }: EndUserPrincipal): Promise<string | undefined> =>
     tenantId === ownTenant ? userId : tenants.accountOf(tenantId);
+
+// A tenant that is suspended shows nothing, as elsewhere.
+export const accountOfTenant =
+  ({ tenants }: Pick<Uses, 'tenants'>) =>
+  async (tenantId: string): Promise<string | undefined> =>
+    (await tenants.isActive(tenantId)) ? tenants.accountOf(tenantId) : undefined;

@@ -138,10 +138,16 @@ const holds = (held: string, needed: string): boolean =>
 const showNode = ({ thing, missing, hidden }: Node): z.output<typeof nodeSchema> => {
   if (thing) return { ...shown(thing), hidden };
   const gone = { at: null, by: null, decided: null };
-  return missing
-    ? { id: refText(missing), kind: missing.kind, what: 'not stored any more', ...gone, hidden: 0 }
-    : { id: null, kind: 'gap', what: 'not yours to see', ...gone, hidden };
+  if (!missing) return { id: null, kind: 'gap', what: 'not yours to see', ...gone, hidden };
+  return { ...nameOf(missing), what: 'not stored any more', ...gone, hidden: 0 };
 };
+
+// Kinds that stand for others begin with the id of the cause.
+function nameOf({ kind, parts }: Ref): { id: string; kind: string } {
+  if (kinds.has(kind)) return { id: refText({ kind, parts }), kind };
+  const [id = ''] = parts;
+  return { id, kind: readCause(id)?.kind ?? 'gap' };
+}
 
 const showBranch = ({ thing, parent, hidden }: Branch) => ({
   ...shown(thing),
