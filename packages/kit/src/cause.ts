@@ -9,13 +9,13 @@ const ownId = /^(?:evt|tsk|turn|job|req)_[0-9a-z]{24}$/;
 /** What an id of a cause says: the kind of thing that it names. */
 export type CauseKind = 'event' | 'task' | 'turn' | 'job' | 'request';
 
-const kinds: Readonly<Record<string, CauseKind>> = {
-  evt: 'event',
-  tsk: 'task',
-  turn: 'turn',
-  job: 'job',
-  req: 'request',
-};
+const kinds: ReadonlyMap<string, CauseKind> = new Map([
+  ['evt', 'event'],
+  ['tsk', 'task'],
+  ['turn', 'turn'],
+  ['job', 'job'],
+  ['req', 'request'],
+]);
 
 /**
  * A request as a cause. Of an id that its caller chose, the beginning is kept, marked so that it cannot be taken for an
@@ -33,7 +33,7 @@ export const causeOfRequest = (requestId: string): string =>
 export function readCause(cause: string): { kind: CauseKind; id: string } | undefined {
   if (cause.startsWith('~') && cause.length > 1 && cause.length <= causeChars)
     return { kind: 'request', id: cause.slice(1) };
-  return ownId.test(cause) ? { kind: kinds[cause.slice(0, cause.indexOf('_'))]!, id: cause } : undefined;
+  return ownId.test(cause) ? { kind: kinds.get(cause.slice(0, cause.indexOf('_')))!, id: cause } : undefined;
 }
 
 /** A thing with a cause, or that may be one: its kind, and what identifies it. */
@@ -75,6 +75,7 @@ export type Asker = {
  * may see a thing is checked by the caller.
  */
 export type Find = (parts: readonly string[], asker: Asker) => Promise<readonly Thing[]>;
+/** The things of a service, or of all of them, by kind. */
 export type Findings = Readonly<Record<string, Find>>;
 
 const escaped = (part: string): string =>

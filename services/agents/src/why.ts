@@ -109,7 +109,7 @@ export function createWhy(deps: Deps) {
     const answer =
       epoch !== undefined && seq !== undefined
         ? [ref('turn', tenant_id, conversation_id, epoch, seq)]
-        : state.paused !== undefined && status === 'waiting' && (await isAsking(found, state.paused))
+        : state.paused !== undefined && status === 'waiting' && (await isAnswered(found, state.paused))
           ? [ref('turn', state.paused)]
           : [];
     return [
@@ -125,7 +125,7 @@ export function createWhy(deps: Deps) {
       },
     ];
   };
-  const isAsking = async (found: MessageItem, turn_id: string): Promise<boolean> => {
+  const isAnswered = async (found: MessageItem, turn_id: string): Promise<boolean> => {
     const progress = await readPaused(deps, found);
     return progress?.turn_id === turn_id && progress.message_ids.includes(found.message_id);
   };
@@ -144,7 +144,7 @@ export function createWhy(deps: Deps) {
         ...ownedBy(state),
         cause: ref('turn', turn_id),
         followed: [
-          ref('asking', tenant_id, approval_id, ...(state.user_id === undefined ? [] : [state.user_id])),
+          ref('requested', tenant_id, approval_id, ...(state.user_id === undefined ? [] : [state.user_id])),
           ...(status === 'approved' ? [ref('call', turn_id, tool_call_id)] : []),
         ],
       },

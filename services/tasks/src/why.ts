@@ -58,10 +58,10 @@ export const createWhy = ({ store, clock }: Deps): Findings => {
     reminded: ([task_id = '', due, first = '', uid], asker) =>
       remind(asker, userIdOf(named(first, uid)), task_id, due),
     // The task that a call of an agent has created, if it was this one.
-    async created([task_id = '', turn_id = '', call = '', first = '', uid], { accountId }) {
+    async created([task_id = '', caller = '', call = '', first = '', uid], { accountId }) {
       const user_id = userIdOf(named(first, uid));
       const found = await read(user_id, task_id);
-      return found && found.cause === turn_id && isMadeBy(found, `${turn_id}.${call}`)
+      return found && found.cause === caller && isMadeBy(found, `${caller}.${call}`)
         ? [taskThing(found, accountId)]
         : [];
     },

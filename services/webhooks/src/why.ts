@@ -190,8 +190,8 @@ function causeOfDelivery(found: Delivery): Ref {
   const { cause, jobId, userId, eventId } = found;
   if (!isReplay(found)) return eventRef(eventId);
   // The key of a call names its turn and itself.
-  const [turn, call] = jobId?.split('.') ?? [];
-  if (cause !== undefined && cause === turn && call !== undefined) return ref('call', turn, call);
+  const [caller, call] = jobId?.split('.') ?? [];
+  if (cause !== undefined && cause === caller && call !== undefined) return ref('call', caller, call);
   return refOfCause(cause ?? jobId, userId) ?? eventRef(eventId);
 }
 

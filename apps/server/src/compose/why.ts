@@ -28,7 +28,7 @@ export function findingsOf({ accounts, inbox, webhooks, tasks, agents }: Uses): 
             found.filter(({ owner }) => owner.users?.includes(uid)),
           ),
     sent: ([tenant = '', key = ''], asker) => hosted(asker, tenant, 'agent', key),
-    asking: async ([tenant = '', approval = '', uid], asker) => [
+    requested: async ([tenant = '', approval = '', uid], asker) => [
       ...(uid === undefined ? [] : await hosted(asker, tenant, 'approvals', `${approval}.${uid}`)),
       ...(await hosted(asker, ownTenant, 'approvals', approval)),
     ],

@@ -1,7 +1,7 @@
 import { type Client, StakError } from '@stak/client';
 import { seededRandom } from '@stak/kit';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Customer, openWorld, type World, why } from './world.ts';
+import { type Customer, type Fixture, openFixture, why } from './why-fixture.ts';
 
 // Random histories over all services: of everything that was written because of something, there is one chain to its
 // root, and none leads to somebody else. STAK_LONG_TESTS=1 tells five times as many, and longer ones.
@@ -14,20 +14,20 @@ const patience = { timeout: 60_000, interval: 500 };
 type Told = { eventIds: string[]; taskIds: string[]; stranger: Customer; foreign: Set<string> };
 
 // What may happen to a customer. Each returns nothing: what came of it is found in the store.
-function happenings(world: World, me: Customer, random: () => number, told: Told) {
+function happenings(fixture: Fixture, me: Customer, random: () => number, told: Told) {
   const { tenant_id, host } = me;
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
   const conversation = { tenant_id, conversation_id: `talk-${Math.floor(random() * 3)}` };
   const rememberTask = ({ data }: { data: { task_id: string } }) => void told.taskIds.push(data.task_id);
   return [
-    async () => void told.eventIds.push(await world.ingest(me.shop, { type: `kind.${random()}` })),
+    async () => void told.eventIds.push(await fixture.ingest(me.shop, { type: `kind.${random()}` })),
     async () => rememberTask(await host().tasks.create({ body: { title: 'Alone' } })),
     async () => {
       const cause = pick([...told.eventIds, ...told.taskIds]);
       if (cause) rememberTask(await host().tasks.create({ body: { title: 'Caused' }, 'stak-cause': cause }));
     },
     async () => {
-      const cause = await world.ingest(told.stranger.shop, { type: 'theirs' });
+      const cause = await fixture.ingest(told.stranger.shop, { type: 'theirs' });
       const made = await host().tasks.create({ body: { title: 'Astray' }, 'stak-cause': cause });
       told.foreign.add(cause);
       rememberTask(made);
@@ -72,7 +72,7 @@ function happenings(world: World, me: Customer, random: () => number, told: Told
 }
 
 // Everything that a table has, as ids.
-async function storedIds({ store }: World): Promise<string[]> {
+async function storedIds({ store }: Fixture): Promise<string[]> {
   const ids: string[] = [];
   for (const [pk, sk] of await store!.keys('ferryhook-events')) {
     const [, eventId] = pk.split('#');
@@ -104,17 +104,17 @@ test.each(seeds.flatMap(seed => (['memory', 'aws'] as const).map(kind => [seed, 
   { timeout: isLong ? 900_000 : 180_000 },
   async (seed, kind) => {
     const random = seededRandom(seed);
-    const world = await openWorld(kind);
-    onTestFinished(() => world.close());
-    const customers = [await world.signUp('ann'), await world.signUp('eve')];
+    const fixture = await openFixture(kind);
+    onTestFinished(() => fixture.close());
+    const customers = [await fixture.signUp('ann'), await fixture.signUp('eve')];
     const told = customers.map(
       (_, i): Told => ({ eventIds: [], taskIds: [], stranger: customers[1 - i]!, foreign: new Set() }),
     );
     for (let step = 0; step < steps; step++) {
       const at = random() < 0.5 ? 0 : 1;
-      const possible = happenings(world, customers[at]!, random, told[at]!);
+      const possible = happenings(fixture, customers[at]!, random, told[at]!);
       await possible[Math.floor(random() * possible.length)]!();
-      if (world.store && random() < 0.05) await world.restart();
+      if (fixture.store && random() < 0.05) await fixture.restart();
     }
 
     // Until nothing follows any more.
@@ -145,7 +145,7 @@ test.each(seeds.flatMap(seed => (['memory', 'aws'] as const).map(kind => [seed, 
       )
       .toBe(true);
 
-    const stored = world.store ? await storedIds(world) : [];
+    const stored = fixture.store ? await storedIds(fixture) : [];
     const owners = new Map<string, number>();
     for (const id of new Set([...before.flat(), ...stored])) {
       const answers = await Promise.all(customers.map(({ host }) => see(host(), id)));

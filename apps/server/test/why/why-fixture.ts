@@ -11,13 +11,13 @@ import { startServer } from '../../src/process/server.ts';
 // the AWS client. In the second case it can be started again on the same store.
 
 export type StoreKind = 'memory' | 'aws';
-export type World = Awaited<ReturnType<typeof openWorld>>;
-export type Customer = Awaited<ReturnType<World['signUp']>>;
+export type Fixture = Awaited<ReturnType<typeof openFixture>>;
+export type Customer = Awaited<ReturnType<Fixture['signUp']>>;
 
 const agentSkills = ['create_task', 'send_inbox_message', 'replay_delivery'];
 const quiet = { log: createLogger({ level: 'silent' }), passwordCost: { logN: 4, r: 8, p: 1 } };
 
-export async function openWorld(kind: StoreKind) {
+export async function openFixture(kind: StoreKind) {
   const destination = createServer((request, response) => {
     response.statusCode = request.url === '/fail' ? 500 : 200;
     response.end();
