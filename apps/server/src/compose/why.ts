@@ -10,12 +10,24 @@ const ref = (kind: string, ...parts: string[]): Ref => ({ kind, parts });
 
 // How things of different services cause each other: the other half of what `notices.ts` and `skill-ports.ts` do. A
 // message that they send has a key, which says what it is about.
-export function findingsOf({ accounts, inbox, webhooks, tasks, agents }: Uses): Findings {
+export function findingsOf({ accounts, tenants, inbox, webhooks, tasks, agents }: Uses): Findings {
   const find = (found: Ref, asker: Asker): Promise<readonly Thing[]> =>
     findings[found.kind]?.(found.parts, asker) ?? Promise.resolve([]);
   const hosted = (asker: Asker, ...parts: string[]) => find(ref('hosted', ...parts), asker);
 
   const between: Findings = {
+    // An admin who has decided, and was erased since, is not named.
+    async approval(parts, asker) {
+      const [found] = await agents.why.findings.approval!(parts, asker);
+      if (!found) return [];
+      const { by, owner } = found;
+      const uid = by?.startsWith('user:') ? by.slice('user:'.length) : undefined;
+      const isKnown =
+        uid === undefined ||
+        owner.users?.includes(uid) ||
+        (await tenants.roleOf(owner.tenant!, uid)) !== undefined;
+      return [isKnown ? found : { ...found, by: undefined }];
+    },
     // The messages that others became.
     alerted: ([account = '', key = '', eventId = ''], asker) =>
       hosted(asker, ownTenant, 'alerts', key, ...(eventId === '-' ? [] : [eventId])).then(found =>
