@@ -1,13 +1,11 @@
 // What is written because of something else names its cause in one attribute, `cause`: the id of the nearest thing that
 // caused it. Ids say what they are by their prefix. See docs/adr/0236-what-is-written-names-its-cause.md.
 
-/** The longest cause: with the name of its attribute it has 40 bytes. */
-export const causeChars = 35;
+// The longest cause: with the name of its attribute it has 40 bytes.
+const causeChars = 35;
 
-const ownId = /^(?:evt|tsk|turn|job|req)_[0-9a-z]{24}$/;
-
-/** What an id of a cause says: the kind of thing that it names. */
-export type CauseKind = 'event' | 'task' | 'turn' | 'job' | 'request';
+// What an id of a cause says: the kind of thing that it names.
+type CauseKind = 'event' | 'task' | 'turn' | 'job' | 'request';
 
 const kinds: ReadonlyMap<string, CauseKind> = new Map([
   ['evt', 'event'],
@@ -16,6 +14,8 @@ const kinds: ReadonlyMap<string, CauseKind> = new Map([
   ['job', 'job'],
   ['req', 'request'],
 ]);
+
+const ownId = new RegExp(`^(?:${[...kinds.keys()].join('|')})_[0-9a-z]{24}$`);
 
 /**
  * A request as a cause. Of an id that its caller chose, the beginning is kept, marked so that it cannot be taken for an

@@ -2,7 +2,8 @@ import { causeOfRequest } from '@stak/kit';
 import { z } from 'zod';
 import type { Principal } from '../principal.ts';
 
-const shape = /^(?:evt|tsk|turn|job)_[0-9a-z]{24}$/;
+const prefixes = 'evt|tsk|turn|job';
+const shape = new RegExp(`^(?:${prefixes})_[0-9a-z]{24}$`);
 
 /** The header by which the backend of an account says why it makes a request. */
 export const causeHeaders = z.object({
