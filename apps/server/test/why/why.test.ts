@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Customer, type Fixture, kindsOf, openFixture, why } from './why-fixture.ts';
 
-const patience = { timeout: 60_000, interval: 500 };
-
 describe.each(['memory', 'aws'] as const)('why, on the store "%s"', kind => {
   let fixture: Fixture;
   let ann: Customer;
@@ -131,65 +129,6 @@ describe.each(['memory', 'aws'] as const)('why, on the store "%s"', kind => {
     await expect(why(bob, task.task_id)).rejects.toMatchObject({ status: 404 });
     await expect(why(bob, await fixture.ingest(ann.shop, {}))).rejects.toMatchObject({ status: 404 });
   }, 30_000);
-
-  test('what was cleared or erased is in no chain', async () => {
-    const { tenant_id } = ann;
-    const cy = await ann.mint('cy', 'agents:chat tasks:read inbox:read');
-    await ann.host().tenants.createUser({ tenant_id, body: { user_id: 'cy', display_name: 'Cy' } });
-    const { data: conversation } = await cy.agents.createConversation({ tenant_id, body: {} });
-    const { conversation_id } = conversation;
-    const body = { content: 'create task: secret errand' };
-    const { data: sent } = await cy.agents.sendMessage({ tenant_id, conversation_id, body });
-    const [approval] = 'approvals' in sent ? (sent.approvals ?? []) : [];
-    const { approval_id } = approval!;
-    await cy.agents.decideApproval({ tenant_id, conversation_id, approval_id, body: { approved: true } });
-    await expect.poll(async () => (await cy.tasks.list({})).data.data.length, patience).toBe(1);
-    const [task] = (await cy.tasks.list({})).data.data;
-    const id = `task:${tenant_id}:cy/${task!.task_id}`;
-    await expect
-      .poll(async () => kindsOf((await why(ann.host(), id)).chain), patience)
-      .toEqual(['request', 'chat', 'turn', 'approval', 'call', 'task']);
-    await cy.agents.clearConversation({ tenant_id, conversation_id });
-    const { chain } = await why(ann.host(), id);
-    expect(chain.map(({ kind, what }) => [kind, what])).toEqual([
-      ['turn', 'not stored any more'],
-      ['task', 'secret errand'],
-    ]);
-    for (const gone of [
-      `chat:${tenant_id}/${conversation_id}/${sent.message_id}`,
-      `turn:${tenant_id}/${conversation_id}/1`,
-      `approval:${tenant_id}/${conversation_id}/${approval_id}`,
-    ])
-      await expect(why(ann.host(), gone)).rejects.toMatchObject({ status: 404 });
-    await ann.host().tenants.update({ tenant_id, body: { status: 'suspended' } }, { ifMatch: '*' });
-    await expect(why(ann.host(), id)).rejects.toMatchObject({ status: 404 });
-    await ann.host().tenants.update({ tenant_id, body: { status: 'active' } }, { ifMatch: '*' });
-  }, 60_000);
-
-  test('the lake has causes, and knows what is not stored any more', async () => {
-    if (kind === 'aws') return; // without a bucket, nothing is captured
-    const eventId = await fixture.ingest(ann.shop, { type: 'late' });
-    const host = ann.host();
-    const body = { title: 'Late', due_date: '2026-01-01', recurrence: 'FREQ=DAILY' };
-    const { data: first } = await host.tasks.create({ body, 'stak-cause': eventId });
-    const { task_id } = first;
-    await host.tasks.update({ task_id, body: { status: 'completed' } });
-    const next = (await host.tasks.list({})).data.data.find(
-      one => one.title === 'Late' && one.task_id !== task_id,
-    )!;
-    await host.tasks.delete({ task_id });
-    await host.tasks.purge({ task_id });
-    const sql = `select cause_kind, cause_id, root_kind from tasks where task_id = '${next.task_id}'`;
-    await expect
-      .poll(async () => (await host.lake.query({ body: { sql } })).data.rows, patience)
-      .toEqual([['task', task_id, null]]);
-    const { chain } = await why(host, next.task_id);
-    expect(chain.map(({ kind, what }) => [kind, what])).toEqual([
-      ['event', expect.stringContaining('late')],
-      ['task', 'a task, not stored any more'],
-      ['task', 'Late'],
-    ]);
-  }, 90_000);
 
   const hostile = [
     'x',
