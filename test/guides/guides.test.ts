@@ -103,6 +103,15 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     /evt_\w+ +\S+ +filtered +sent$/m,
     'done: 1 events, 1 deliveries are due',
   ],
+  [
+    page('why'),
+    /└ delivery: to Nowhere/,
+    /└ attempt: request to .* answered 404/,
+    /└ message: Webhooks: delivery failed/,
+    '"because_of":"delivery:evt_',
+    /└ task: Pack the order, why/,
+    /order\.paid +Pack the order, why/,
+  ],
   [page('inbox'), '"title":"Your invoice"', /^event: counts$/m],
   [page('tasks'), '"title":"Buy milk"', '"title":"Buy bread"'],
   [

@@ -1258,6 +1258,27 @@ export type WaitingReply = {
   approvals?: Array<Approval>;
 };
 
+export type WhyFollowed = {
+  id: string | null;
+  kind: string;
+  at: string | null;
+  what: string;
+  by: string | null;
+  decided: string | null;
+  hidden: number;
+  because_of: string;
+};
+
+export type WhyNode = {
+  id: string | null;
+  kind: string;
+  at: string | null;
+  what: string;
+  by: string | null;
+  decided: string | null;
+  hidden: number;
+};
+
 export type ApiTypes = {
   /** Accept an invitation. For: person. */
   'accounts.acceptInvitation': {
@@ -1903,6 +1924,7 @@ export type ApiTypes = {
     args: {
       tenant_id: string;
       conversation_id: string;
+      'stak-cause'?: string;
       'idempotency-key'?: string;
       body: { content: string; user_id?: string };
     };
@@ -1984,6 +2006,7 @@ export type ApiTypes = {
     args: {
       tenant_id: string;
       inbox_key: string;
+      'stak-cause'?: string;
       body: {
         message: MessageContent;
         taxonomy?: Taxonomy;
@@ -2083,7 +2106,10 @@ export type ApiTypes = {
     data: { published: number; categories: { [name: string]: number }; members: number };
   };
   /** Publish a message to users. For: account, scope write. */
-  'inbox.publish': { args: { tenant_id: string; inbox_key: string; body: NewMessage }; data: Send };
+  'inbox.publish': {
+    args: { tenant_id: string; inbox_key: string; 'stak-cause'?: string; body: NewMessage };
+    data: Send;
+  };
   /** Get the progress of the deletion of a category. For: account, scope read. */
   'inbox.readCategoryErasure': {
     args: { tenant_id: string; inbox_key: string; category: string };
@@ -2315,6 +2341,11 @@ export type ApiTypes = {
       } | null;
     };
   };
+  /** Explain why something happened, and what followed. For: user, scope read. */
+  'system.why': {
+    args: { id: string };
+    data: { root: WhyNode; chain: Array<WhyNode>; followed: Array<WhyFollowed>; has_more: boolean };
+  };
   /** Follow the stream of a table. For: user, scope read. */
   'tables.changes': {
     args: { table: string };
@@ -2443,6 +2474,7 @@ export type ApiTypes = {
   /** Create a task. For: user, scope write. */
   'tasks.create': {
     args: {
+      'stak-cause'?: string;
       'idempotency-key'?: string;
       body: {
         title: string;
@@ -3451,7 +3483,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/messages',
     body: 'json',
-    headers: ['idempotency-key'],
+    headers: ['stak-cause', 'idempotency-key'],
   },
   'agents.sendUiMessage': {
     method: 'POST',
@@ -3485,6 +3517,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/broadcasts',
     body: 'json',
+    headers: ['stak-cause'],
     isKeyed: true,
   },
   'inbox.bulk': {
@@ -3527,6 +3560,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/tenants/{tenant_id}/inboxes/{inbox_key}/messages',
     body: 'json',
+    headers: ['stak-cause'],
     isKeyed: true,
   },
   'inbox.readCategoryErasure': {
@@ -3615,6 +3649,7 @@ export const operations = {
   'lake.status': { method: 'GET', path: '/v1/lake/status' },
   'system.permissions': { method: 'GET', path: '/v1/permissions' },
   'system.status': { method: 'GET', path: '/v1/system/status' },
+  'system.why': { method: 'GET', path: '/v1/why/{id}' },
   'tables.changes': { method: 'GET', path: '/v1/tables/{table}/changes', isStream: true },
   'tables.get': { method: 'GET', path: '/v1/tables/{table}' },
   'tables.items': { method: 'GET', path: '/v1/tables/{table}/items' },
@@ -3623,7 +3658,12 @@ export const operations = {
   'tasks.changes': { method: 'GET', path: '/v1/tasks/changes' },
   'tasks.clearCompleted': { method: 'POST', path: '/v1/tasks/completed/clear' },
   'tasks.counts': { method: 'GET', path: '/v1/tasks/counts' },
-  'tasks.create': { method: 'POST', path: '/v1/tasks', body: 'json', headers: ['idempotency-key'] },
+  'tasks.create': {
+    method: 'POST',
+    path: '/v1/tasks',
+    body: 'json',
+    headers: ['stak-cause', 'idempotency-key'],
+  },
   'tasks.delete': { method: 'DELETE', path: '/v1/tasks/{task_id}' },
   'tasks.emptyTrash': { method: 'DELETE', path: '/v1/tasks/trash' },
   'tasks.events': { method: 'GET', path: '/v1/tasks/events', isStream: true },

@@ -6,6 +6,7 @@ export { createReaderWatch } from './events/reader-watch.ts';
 export { type EventSink, type SseOptions, type Subscribe, sse } from './events/sse.ts';
 export { textStream } from './events/text-stream.ts';
 export { boundedRecord } from './input/bounded-record.ts';
+export { causeHeaders, causeOf } from './input/cause.ts';
 export { etagOf, expectedVersion, versionMismatch } from './input/etag.ts';
 export { parseJson } from './input/json.ts';
 export { answerPage, type PageRequest } from './input/list-page.ts';

@@ -1,4 +1,16 @@
 export { type Backoff, backoffMs, doubledMs } from './backoff.ts';
+export {
+  type Asker,
+  causeOfRequest,
+  type Find,
+  type Findings,
+  type Ref,
+  readCause,
+  readRef,
+  refOfCause,
+  refText,
+  type Thing,
+} from './cause.ts';
 export { type Cancel, type Clock, systemClock } from './clock.ts';
 export { csvLine } from './csv.ts';
 export { AppError, defineErrors, type ErrorCatalogue } from './errors.ts';

@@ -63,6 +63,7 @@ import { auditSubscription } from './subscriptions.ts';
 import { accountsTable } from './tables.ts';
 import { createLakeTexts } from './users/lake-texts.ts';
 import { createUsers } from './users/users.ts';
+import { createWhy } from './why.ts';
 
 export type { ApiKeys, NewApiKey } from './access/api-keys.ts';
 export { keyProblems } from './access/key-limits.ts';
@@ -274,6 +275,7 @@ export function createAccounts(given: AccountsDeps) {
     usage,
     readPlan: createPlanReader({ readProfile: users.readProfile, plans, defaultPlan, log }),
     audit,
+    why: createWhy({ store: base.store, audit }),
     lakeTexts: createLakeTexts({ ...base, audit }),
     sessions,
     isVerified: memberships.isVerified,

@@ -40,6 +40,7 @@ export type ApprovalRequest = {
   tenant_id: string;
   conversation_id: string;
   approval_id: string;
+  turn_id: string;
   user_id: string | undefined; // the user of the conversation; undefined: the host's own
   approval: 'user' | 'admin';
   name: string; // of the skill

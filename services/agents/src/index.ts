@@ -30,6 +30,7 @@ import { createFollowers, createSubscriptions } from './subscriptions.ts';
 import { conversations } from './tables.ts';
 import { createMemoryWorker, createTurnWorker, runDue } from './turns/worker.ts';
 import { createMessageCounter } from './usage/counter.ts';
+import { createWhy } from './why.ts';
 
 export type { AgentsDeps, ApprovalRequest, FindChannelUser, SpendShare, ToolsRequest } from './deps.ts';
 export { agentErrors } from './errors.ts';
@@ -72,6 +73,7 @@ export function createAgents(deps: AgentsDeps) {
     checkSettings: (tenantId: string, before: TenantSettings, after: TenantSettings) =>
       checkSettings(service, tenantId, before, after),
     accountSkills: service.skills.filter(skill => skill.isAboutAccount).map(skill => skill.name),
+    why: createWhy(service),
     // One round of the worker: for tests and for processes without one.
     runDue: () => runDue(service),
   };

@@ -170,3 +170,5 @@ export const tokenEarlyMs = 60_000; // an access token is renewed this long befo
 export const erasedTogether = 10; // conversations that one call of the eraser deletes
 
 export const answerBytes = 4000; // of an answer and its records: the room that an account must have
+
+export const followedListed = 50; // of what one thing caused: more is a list, not an answer

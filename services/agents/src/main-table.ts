@@ -151,6 +151,8 @@ export const turn = entity(conversationsKeys, {
     routing: z.enum(['rule', 'model', 'import']),
     rule: z.string().optional(),
     skills: z.array(z.string()).optional(),
+    turn_id: z.string().optional().describe('if it acted: what it did has this id as its cause'),
+    cause: z.string().optional().describe('of its message, if that is not stored'),
     model: z.string().optional(),
     finish_reason: z.enum(finishReasons).optional().describe('why the model stopped before its end'),
     input_tokens: z.number().int().optional(),
@@ -164,6 +166,7 @@ export const turn = entity(conversationsKeys, {
     host_rated_at: z.string().optional(),
   }),
   key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'TURN#{epoch:10}#{seq:10}' },
+  indexes: { 'by-tenant': { partition: 'TURN#{turn_id}', sort: '{created_at}' } },
 });
 
 export const message = entity(conversationsKeys, {
@@ -185,6 +188,7 @@ export const message = entity(conversationsKeys, {
     reserved_on: z.string().optional().describe('the day whose quota it counts against'),
     cancelled_at: z.number().int().optional().describe('millisecond at which its answer was stopped'),
     regenerates: z.boolean().optional().describe('its answer replaces that of the last turn'),
+    cause: z.string().optional().describe('what it was sent because of'),
     options: z
       .string()
       .optional()
@@ -283,6 +287,12 @@ export const pausedTurn = entity(conversationsKeys, {
     shown: z.string().optional().describe('JSON: the channel’s message with the buttons, and what it shows'),
   }),
   key: { partition: 'CONV#{tenant_id}#{conversation_id}', sort: 'PAUSED' },
+  indexes: { 'by-tenant': { partition: 'TURN#{turn_id}', sort: '{created_at}' } },
+});
+
+export const turnById = defineQuery('turn by id, finished or not', {
+  of: [turn, pausedTurn],
+  index: 'by-tenant',
 });
 
 export const approvalStatuses = ['waiting', 'approved', 'refused', 'expired', 'cancelled'] as const;

@@ -84,6 +84,7 @@ const requestOf = (item: ItemOf<typeof approval>): ApprovalRequest => ({
   tenant_id: item.tenant_id,
   conversation_id: item.conversation_id,
   approval_id: item.approval_id,
+  turn_id: item.turn_id,
   user_id: item.user_id,
   approval: item.approval,
   name: item.name,

@@ -24,6 +24,7 @@ import { createSendRoutes } from './sends/routes.ts';
 import { createPolicyReads, listInboxes, writeInbox } from './settings.ts';
 import { createFollowers, createSubscriptions } from './subscriptions.ts';
 import { inboxConfig, inboxTable } from './tables.ts';
+import { createWhy } from './why.ts';
 import { createWorker, runAll } from './worker.ts';
 
 export type { InboxDeps } from './deps.ts';
@@ -53,6 +54,7 @@ export function createInbox(given: InboxDeps) {
     workers: [createWorker(deps)],
     eraser: createEraser(deps),
     operations: createOperations(deps),
+    why: createWhy(deps),
   };
 }
 

@@ -12,6 +12,7 @@ const content = {
   id: z.string().describe('sorts by time; the same for all recipients of a send'),
   host_system_id: z.string().nullable(),
   sender: z.string(),
+  cause: z.string().optional().describe('as in its send'),
   audiences: z.object({ kind: z.enum(['users', 'everyone']), label: z.string().optional() }),
   received: int.describe('when it was published, in seconds'),
   delivered: int.describe('when it was delivered, in seconds'),

@@ -19,6 +19,7 @@ export const send = entity(inboxKeys, {
     id: z.string(),
     host_system_id: z.string().nullable(),
     sender: z.string(),
+    cause: z.string().optional().describe('what it was sent because of'),
     audiences: z.object({
       kind: z.enum(['users', 'everyone']),
       label: z.string().optional(),

@@ -12,11 +12,11 @@ import type { Duck, DuckJob, FileFormat, QueryParams } from './duckdb/duck.ts';
 import { lakeErrors } from './errors.ts';
 import { answerInsight } from './insights/answer.ts';
 import { createSumCache } from './insights/sum-cache.ts';
-import { columnsFor, isGone, type LakeTable } from './lake-table.ts';
+import { isGone, type LakeTable } from './lake-table.ts';
 import * as limits from './limits.ts';
 import { createFairQueue } from './query/fair-queue.ts';
 import { readHistory } from './query/history.ts';
-import { isMentioned, listViews, runQuery } from './query/query.ts';
+import { columnsOfView, isMentioned, listViews, runQuery } from './query/query.ts';
 import { readTableStatus } from './query/status.ts';
 import { type PayerOf, scopeOf, type TenantsOf, whoseOf } from './scope.ts';
 import { dayOf } from './storage/bronze-file.ts';
@@ -139,10 +139,10 @@ export function createReader({ lakeTables, insights, callers, own, scratch, ...d
     async status() {
       return {
         tables: await Promise.all(lakeTables.map(lakeTable => readTableStatus(deps, lakeTable))),
-        views: views.map(({ name, lakeTable, entity }) => ({
-          name,
-          description: lakeTable.plan.entities.get(entity)?.entity.description ?? entity,
-          columns: columnsFor(lakeTable, entity),
+        views: views.map(view => ({
+          name: view.name,
+          description: view.lakeTable.plan.entities.get(view.entity)?.entity.description ?? view.entity,
+          columns: columnsOfView(view),
         })),
       };
     },

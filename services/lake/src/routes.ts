@@ -98,7 +98,7 @@ const routes = {
     operationId: 'lake.history',
     summary: 'Get the changes of one row',
     description:
-      'Returns what was written to the row, newest first: the fields that changed, with their values before and after. It goes back to `since`, 90 days at most. Who wrote it is not part of it. There is a history of `tasks`, by `task_id`; the answer is empty for an id without changes.',
+      'Returns what was written to the row, newest first: the fields that changed, with their values before and after. It goes back to `since`, 90 days at most. Who wrote it is not part of it. There is a history of `tasks`, by `task_id`, and of `events`, by `eventId`; the answer is empty for an id without changes.',
     request: { params: historyParams },
     responses: { 200: json(historyAnswer, 'The changes, 200 at most') },
     problems: ['lake.table_not_found', 'lake.busy'],

@@ -14,6 +14,9 @@ export type FollowedEntity<Item = Attributes> = {
   readonly ownerOf?: (item: Item) => Owner | undefined;
   // The attribute that identifies an item in requests for its changes. Without it, changes cannot be requested.
   readonly idAttribute?: string;
+  // What caused an item, as SQL over its attributes: the columns `cause_kind` and `cause_id` of its table. A root is the
+  // cause itself, where that has none: the columns `root_kind` and `root_id`.
+  readonly cause?: { readonly kind: string; readonly id: string; readonly isRoot: string };
   // Attributes that must not leave the table: hashes, sealed secrets.
   readonly omit?: readonly string[];
   // Texts that people said or sent. They are kept only for accounts that want it, for as long as it is in its table,

@@ -1,7 +1,7 @@
 import { withProblems } from '@stak/http';
 import { createHub, createKeyedLock, createNotifier, systemRandom, unknownOwners } from '@stak/kit';
 import type { Deps, TasksDeps } from './deps.ts';
-import { createTask } from './edit/create.ts';
+import { createTask, requestOf } from './edit/create.ts';
 import { createEditRoutes } from './edit/routes.ts';
 import { getTask, updateTask } from './edit/update.ts';
 import { tasksErrors } from './errors.ts';
@@ -19,6 +19,7 @@ import { revokeFeed } from './users/calendar-feed.ts';
 import { createEraser } from './users/erasure.ts';
 import { ensureUser, readUser } from './users/profile.ts';
 import { createUserRoutes } from './users/routes.ts';
+import { createWhy } from './why.ts';
 
 export type { TasksDeps } from './deps.ts';
 export { tasksErrors } from './errors.ts';
@@ -29,6 +30,7 @@ export type { Remind } from './schedule/reminders.ts';
 export type { WireTask } from './schema.ts';
 export { task, taskOwners, todoAppData } from './tables.ts';
 export type { DescribeOwner, Person } from './users/profile.ts';
+export { requestOfCall } from './why.ts';
 
 export function createTasks(given: TasksDeps) {
   const { store, clock, ids, log, cursors, remind, describeOwner, publicUrl = '' } = given;
@@ -81,10 +83,10 @@ export function createTasks(given: TasksDeps) {
       readTimeZone: async (userId: string) => (await readUser(store, userId))?.time_zone ?? 'UTC',
       list: (userId: string, params: ListParams) => listTasks(deps, userId, params),
       // Once for each key, as by `POST /v1/tasks`.
-      async create(userId: string, input: object, key: string) {
+      async create(userId: string, input: object, key: string, cause?: string) {
         const body = new TextEncoder().encode(JSON.stringify(input));
-        const request = { method: 'POST', route: '/v1/tasks', key, body };
-        return JSON.parse((await createTask(deps, userId, newTask.parse(input), request)).body) as WireTask;
+        const origin = { request: { ...requestOf(key), body }, cause };
+        return JSON.parse((await createTask(deps, userId, newTask.parse(input), origin)).body) as WireTask;
       },
       // One that is completed stays as it is.
       async complete(userId: string, taskId: string) {
@@ -93,6 +95,7 @@ export function createTasks(given: TasksDeps) {
         return showTask(await updateTask(deps, userId, taskId, { status: 'completed' }));
       },
     },
+    why: createWhy({ store, clock }),
     taskStatistics: (userId: string) => taskStatistics(writing, userId),
   };
 }

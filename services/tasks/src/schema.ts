@@ -1,4 +1,4 @@
-import { nameSchemas } from '@stak/http';
+import { causeHeaders, nameSchemas } from '@stak/http';
 import { isName, isOneLine } from '@stak/kit';
 import { z } from 'zod';
 import { zoneNamed } from './dates.ts';
@@ -101,11 +101,14 @@ export const storedTask = z.object({
   restored_at: seconds.optional().describe('of completed tasks from the trash, which are kept from then on'),
   version: z.number().int().describe('Grows with every change; the ETag is made from it.'),
   request_id: z.string().optional().describe('the idempotency record it was created with'),
+  cause: z.string().optional().describe('what it was created because of').catch(undefined), // of a foreign program: anything
   ttl: seconds.optional().describe('of completed tasks with a retention, and of trashed tasks'),
 });
 
 export type Task = z.infer<typeof storedTask>;
-export const wireTask = z.strictObject(storedTask.omit({ user_id: true, request_id: true }).shape);
+export const wireTask = z.strictObject(
+  storedTask.omit({ user_id: true, request_id: true, cause: true }).shape,
+);
 export type WireTask = z.infer<typeof wireTask>;
 
 // The attributes that the indexes copy: without the description and without what every edit changes, so that editing a
@@ -214,7 +217,8 @@ export const profilePatch = z.strictObject({
 });
 export type ProfilePatch = z.infer<typeof profilePatch>;
 
-export const showTask = ({ user_id: _user, request_id: _request, ...shown }: Task): WireTask => shown;
+export const showTask = ({ user_id: _user, request_id: _request, cause: _cause, ...shown }: Task): WireTask =>
+  shown;
 
 // A list returns the same attributes from the table as from an index. They are written out, because this runs for every
 // task of every list; JSON leaves out what is undefined.
@@ -245,7 +249,7 @@ export const foundTask = wireTask
   .extend({ score: z.number().describe('How well it matches; more is better.') })
   .strict();
 
-export const idempotencyHeaders = z.object({
+export const idempotencyHeaders = causeHeaders.extend({
   'idempotency-key': z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, 'Must be 1 to 255 visible ASCII characters')

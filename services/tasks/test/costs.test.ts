@@ -37,7 +37,7 @@ beforeAll(async () => {
   f = await openTasks();
   await updateUser(f.writing, user_id, { email: 'ann@example.com', name: 'Ann' });
   for (let i = 0; i < 40; i++) ids.push((await createTask(f.writing, user_id, input(i))).task_id);
-  await createTask(f.writing, user_id, { ...input(0), status: 'pending' }, request);
+  await createTask(f.writing, user_id, { ...input(0), status: 'pending' }, { request });
   await f.clock.advance(9 * 24 * 60 * 60 * 1000);
 });
 afterAll(() => f.close());
@@ -72,7 +72,10 @@ const rows: [name: string, run: () => Promise<unknown>][] = [
   ['Changes since a token', () => readChanges(f.writing, user_id, token, 50)],
   ['Idempotency check', () => findReplay(f.writing, user_id, request)],
   ['Create task', () => createTask(f.writing, user_id, input(1))],
-  ['Create task, keyed', () => createTask(f.writing, user_id, input(2), { ...request, key: 'other' })],
+  [
+    'Create task, keyed',
+    () => createTask(f.writing, user_id, input(2), { request: { ...request, key: 'other' } }),
+  ],
   ['Update: description only', () => updateTask(f.writing, user_id, ids[0]!, { description: 'Another' })],
   ['Update: title', () => updateTask(f.writing, user_id, ids[0]!, { title: 'Another title' })],
   ['Update: status', () => updateTask(f.writing, user_id, ids[0]!, { status: 'cancelled' })],

@@ -41,6 +41,7 @@ import { createSources } from './sources/sources.ts';
 import { ferryhookEvents } from './tables.ts';
 import { createRules } from './transforms/rules.ts';
 import { createWhatIfRoutes } from './what-if/routes.ts';
+import { createWhy } from './why.ts';
 
 export { oddSettingOf } from './connections/stored-settings.ts';
 export { countCheckpoint } from './count-tables.ts';
@@ -169,6 +170,7 @@ export function createWebhooks(deps: WebhookDeps) {
     connections,
     events,
     attempts,
+    why: createWhy({ store, events, sourceCache }),
     readHealth: (userId: string) => readHealth({ store, clock, sources, connections }, userId),
     // Deleted sources and connections have an owner as long as they are stored.
     ownerOfSource: (sourceId: string) => findOwnerOfSource(store, sourceId),
@@ -178,10 +180,10 @@ export function createWebhooks(deps: WebhookDeps) {
       emit: createEmit(accepting), // for events of other services
       detail: async (userId: string, eventId: string) => events.detail(await events.owned(eventId, userId)),
       // To every connection of the source, once for each key.
-      async replay(userId: string, eventId: string, key: string) {
+      async replay(userId: string, eventId: string, key: string, cause: string) {
         const found = await events.owned(eventId, userId);
         const choose = async () => (await sourceCache.getFresh(found.sourceId))?.connections ?? [];
-        return replayOnce(replay, found, choose, { replayId: key, isRepeated: true });
+        return replayOnce(replay, found, choose, { replayId: key, isRepeated: true, cause });
       },
     },
     eraser: createEraser({ ...base, sourceCache }),

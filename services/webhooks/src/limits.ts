@@ -181,3 +181,5 @@ export const storedLateMs = eraseGraceMs - 2 * clockSkewMs; // after this an eve
 export const eventBytes = 1500; // of an event with its headers, besides the body: for the check of the account's storage
 export const deliveryBytes = 1000; // of a delivery and its first attempts
 export const secretsOpened = 1000; // cached, for as many busy connections
+
+export const followedListed = 50; // of what one thing caused: more is a list, not an answer

@@ -105,6 +105,7 @@ export const alert = entity(ferryhookKeys, {
     hour: z.string().describe('Like 2026-03-31T14'),
     sourceId: z.string(),
     eventId: z.string().optional(),
+    run: z.int().optional().describe('Of the delivery that failed'),
     detail: z.string(),
     raisedAt: time,
     expiresAt: z.int(),

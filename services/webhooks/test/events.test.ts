@@ -285,7 +285,7 @@ describe('a replay', () => {
     const eventId = await hooks.send(sourceId);
     await until(async () => (await hooks.read(`/v1/events/${eventId}`)).status === 'retrying');
     await until(() => good.hits.length === 1);
-    const replay = (key: string) => hooks.webhooks.operations.replay('usr_ann', eventId, key);
+    const replay = (key: string) => hooks.webhooks.operations.replay('usr_ann', eventId, key, 'turn_1');
     expect(await replay('one')).toBe(2); // a new run, and a retry that is made due
     await until(() => good.hits.length === 2 && bad.hits.length === 2);
     expect(await replay('one')).toBe(2);

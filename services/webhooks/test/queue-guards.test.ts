@@ -351,7 +351,7 @@ it('a delivery that a worker has just claimed is not made due by a replay', asyn
     const set = { owner: 'other', dueIn: 's0', dueAt: clock.now() + limits.leaseMs };
     leased = await store.update(delivery, key, { set });
   };
-  await hooks.webhooks.operations.replay('usr_ann', eventId, 'again');
+  await hooks.webhooks.operations.replay('usr_ann', eventId, 'again', 'turn_1');
   expect(leased).toMatchObject({ owner: 'other' });
   expect(await read()).toEqual(leased);
 });

@@ -20,6 +20,7 @@ import { registerInbox } from './services/inbox.ts';
 import { registerLake } from './services/lake.ts';
 import { registerMcp } from './services/mcp.ts';
 import { registerTasks } from './services/tasks.ts';
+import { registerWhy } from './services/why.ts';
 import { registerSimulate } from './simulate/simulate-command.ts';
 import { registerAccounts } from './store/accounts.ts';
 import { registerArchive } from './store/archive.ts';
@@ -54,6 +55,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerTasks(cli);
   registerLake(cli);
   registerChat(cli);
+  registerWhy(cli);
   registerModels(cli);
   registerMcp(cli);
   registerDynamoDb(cli);

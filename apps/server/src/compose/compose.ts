@@ -3,14 +3,18 @@ import type { AnyEndpoint, Authenticate, Guards } from '@stak/http';
 import type { ErrorCatalogue, Worker } from '@stak/kit';
 import type { FollowerOptions, Subscription } from '@stak/streams';
 import type { AnyTable } from '@stak/table';
+import { userIdOf } from '@stak/tasks';
 import { permissionsEndpoint } from '../http/permissions.ts';
 import { systemEndpoints } from '../http/system.ts';
+import { whyEndpoint } from '../http/why/routes.ts';
 import { downloadEndpoint } from '../store/archive/download.ts';
 import { createExplorer, type Explorer } from '../store/explorer/explorer.ts';
 import { ownTenant } from '../store/own-tenant.ts';
 import { createGuards } from './guards.ts';
 import { ownInboxEndpoints } from './notices.ts';
+import { withRecall } from './recall.ts';
 import { type ComposeDeps, mintEndUserTokenOf, type OpenServices, openServices } from './services.ts';
+import { accountOfTenant, accountOfUser, findingsOf } from './why.ts';
 
 // The part of a service that the code needs that serves, runs or documents it.
 export type Service = {
@@ -102,6 +106,13 @@ function createOwnEndpoints(
     }),
     ...(explorer?.api ?? []),
     ...(explorer && lake ? lake.operatorApi(explorer.enter) : []),
+    whyEndpoint({
+      findings: lake ? withRecall(findingsOf(services), lake) : findingsOf(services),
+      accountOfUser: accountOfUser(services),
+      accountOfTenant: accountOfTenant(services),
+      ownTenant,
+      userIdOf,
+    }),
     permissionsEndpoint(() => [...ownEndpoints, ...all.flatMap(service => service.api)]),
   ];
   return ownEndpoints;

@@ -13,7 +13,7 @@ import { noticeOf } from '../store/storage.ts';
 // Messages of Stak itself: to an account, whose inbox is in a tenant of ours, or to a tenant's user.
 type Post = Pick<Inbox['operations'], 'publish' | 'ensureInbox'>;
 type AccountNotices = Accounts['notices'];
-type Notice = { uid: string; title: string; body: string; category: string; key: string; cta_uri?: string };
+type Notice = { uid: string; title: string; body: string; category: string; key: string; cause?: string };
 
 const inboxes = {
   alerts: { title: 'Alerts', description: 'Things that need your attention.' },
@@ -28,14 +28,13 @@ export async function sendNotice(
   post: Post,
   tenant_key: string,
   inbox_key: keyof typeof inboxes | keyof typeof usersInboxes,
-  { uid, title, body, category, key, cta_uri }: Notice,
+  { uid, title, body, category, key, cause }: Notice,
   sender = 'stak',
 ) {
   const inboxId = { tenant_key, inbox_key };
   await post.ensureInbox(inboxId, { ...inboxes, ...usersInboxes }[inbox_key]);
-  const message = { title, body, ...(cta_uri !== undefined && { cta_uri }) };
-  const draft = { uids: [uid], message, taxonomy: { category }, host_system_id: key };
-  return post.publish(inboxId, draft, { sender });
+  const draft = { uids: [uid], message: { title, body }, taxonomy: { category }, host_system_id: key };
+  return post.publish(inboxId, draft, { sender, cause });
 }
 
 type AlertDeps = {
@@ -53,7 +52,8 @@ export const sendAlert =
     const { userId, connectionId, alertKind, hour, detail, raisedAt } = alert;
     const what = alertKind.replaceAll('_', ' ');
     const key = `${hour}.${connectionId}.${alertKind}`;
-    const notice = { uid: userId, title: `Webhooks: ${what}`, body: detail, category: 'webhooks', key };
+    const text = { title: `Webhooks: ${what}`, body: detail, category: 'webhooks' };
+    const notice = { uid: userId, ...text, key, cause: alert.eventId };
     const { source = alert.sourceId, connection = connectionId } = await describeConnection(alert);
     const line = `${source}, ${connection}: ${what} at ${raisedAt.slice(11, 16)} UTC. ${detail}`;
     await Promise.all([
@@ -177,7 +177,8 @@ export const sendReminder =
 async function remindUser({ post }: ReminderDeps, { key, user, task }: Reminder): Promise<void> {
   const [tenant, uid] = user.kind === 'endUser' ? [user.tenantId, user.userId] : [ownTenant, user.accountId];
   const due = task.due_date === undefined ? '' : `Due ${task.due_date}.`;
-  await sendNotice(post, tenant, 'tasks', { uid, title: task.title, body: due, category: 'reminder', key });
+  const notice = { uid, title: task.title, body: due, category: 'reminder', key, cause: task.task_id };
+  await sendNotice(post, tenant, 'tasks', notice);
 }
 
 async function remindAccount({ emit, accountOf }: ReminderDeps, reminder: Reminder): Promise<void> {
@@ -229,11 +230,12 @@ async function decidersOf(
 export const sendApproval =
   (deps: ApprovalDeps) =>
   async (request: ApprovalRequest): Promise<void> => {
-    const { conversation_id, approval_id, name, input, expires_at } = request;
+    const { conversation_id, approval_id, turn_id, name, input, expires_at } = request;
     const notice = {
       title: `Approve ${name}?`,
       body: `${cutText(JSON.stringify(input, null, 2), argumentChars)}\n\nWaits until ${expires_at}. Conversation ${conversation_id}, approval ${approval_id}.`,
       category: 'approval',
+      cause: turn_id,
     };
     for (const { tenant, uid, key } of await decidersOf(deps, request))
       await sendNotice(deps.post, tenant, 'approvals', { uid, ...notice, key });

@@ -98,6 +98,7 @@ type Lake = Pick<
   | 'consumers'
   | 'eraser'
   | 'query'
+  | 'history'
   | 'close'
 >;
 

@@ -35,10 +35,10 @@ export const skillPorts = ({
   },
   webhookHealth: webhooks.readHealth,
 
-  createTask: (whose, task, key) => tasks.operations.create(taskUser(whose), task, key),
+  createTask: (whose, task, key) => tasks.operations.create(taskUser(whose), task, key, turnOf(key)),
   completeTask: (whose, taskId) => tasks.operations.complete(taskUser(whose), taskId),
   async sendMessage({ tenant_id }, to, { title, body }, key) {
-    const notice = { uid: to, title, body, category: 'agent', key };
+    const notice = { uid: to, title, body, category: 'agent', key, cause: turnOf(key) };
     return { id: (await sendNotice(inbox.operations, tenant_id, 'agent', notice, 'agent')).send.id };
   },
   async readDelivery(accountId, eventId) {
@@ -53,7 +53,7 @@ export const skillPorts = ({
     return { event_id: eventId, status: event.status, deliveries: shown };
   },
   async replayDelivery(accountId, eventId, key) {
-    return { deliveries: await webhooks.operations.replay(accountId, eventId, key) };
+    return { deliveries: await webhooks.operations.replay(accountId, eventId, key, turnOf(key)) };
   },
   ...(lake && {
     async queryLake(whose, sql) {
@@ -62,6 +62,9 @@ export const skillPorts = ({
     },
   }),
 });
+
+// The key of a call begins with the id of its turn.
+const turnOf = (key: string): string => key.slice(0, key.indexOf('.'));
 
 const taskUser = ({ tenant_id: tenantId, account_id: accountId, user_id: userId }: SkillOwner): string =>
   userIdOf(userId === undefined ? { kind: 'account', accountId } : { kind: 'endUser', tenantId, userId });

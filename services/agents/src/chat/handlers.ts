@@ -1,4 +1,4 @@
-import { answerPage, endpoint, etagOf, expectedVersion, sse } from '@stak/http';
+import { answerPage, causeOf, endpoint, etagOf, expectedVersion, sse } from '@stak/http';
 import { showWaiting } from '../approvals/list.ts';
 import {
   createConversationOnce,
@@ -111,6 +111,7 @@ export const createConversationRoutes = (
         content,
         user_id: meant,
         key,
+        cause: causeOf(c),
         isFollowed: wantsEvents(c.req.header('accept')),
       });
       const address = { tenant_id, conversation_id, message_id: sent.message_id };

@@ -1,4 +1,4 @@
-import { empty, json, pageOf, pageQuery, raw, readsOnly, route } from '@stak/http';
+import { causeHeaders, empty, json, pageOf, pageQuery, raw, readsOnly, route } from '@stak/http';
 import { z } from 'zod';
 import * as limits from '../limits.ts';
 import * as schema from '../schema.ts';
@@ -170,7 +170,7 @@ export const send = route({
     'With an Idempotency-Key, the same message is answered once within three days. A repeated request during the answer joins its stream.',
   request: {
     params,
-    headers: z.object({
+    headers: causeHeaders.extend({
       'idempotency-key': z
         .string()
         .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 visible ASCII characters')

@@ -1,4 +1,14 @@
-import { type EventSink, empty, endpoint, json, type PrincipalOf, readsOnly, route, sse } from '@stak/http';
+import {
+  causeOf,
+  type EventSink,
+  empty,
+  endpoint,
+  json,
+  type PrincipalOf,
+  readsOnly,
+  route,
+  sse,
+} from '@stak/http';
 import { z } from 'zod';
 import { type Decider, decide, deciderOf } from '../approvals/decisions.ts';
 import { findConversation } from '../conversations/external-writes.ts';
@@ -256,7 +266,7 @@ export function createUiRoutes(
       const { content, key, regenerates } = lastQuestion(body);
       const user_id = resolveUser(caller, body.user_id);
       const { message_id, outcome } = await sendMessage(service, {
-        ...{ caller, tenant, conversation_id, content, user_id, key },
+        ...{ caller, tenant, conversation_id, content, user_id, key, cause: causeOf(c) },
         ...{ isFollowed: true, regenerates, creates: true },
       });
       c.header(...uiStreamHeader);

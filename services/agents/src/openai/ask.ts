@@ -36,6 +36,7 @@ export type Ask = {
   caller: PrincipalOf<'user'>;
   tenant: EnteredTenant;
   key: string | undefined; // the caller's Idempotency-Key
+  cause: string;
   model: string;
   user: string | undefined;
   conversation_id: string | undefined; // to continue, or to begin
@@ -99,7 +100,8 @@ export async function ask(service: OpenAiDeps, given: Ask): Promise<Asked> {
     refuseField([field], `The request has more than ${limits.answerOptionsBytes} bytes`);
   const isPlain = plain !== undefined && plain.length <= limits.contentChars;
   const sent = await sendMessage(service, {
-    ...{ caller, tenant, conversation_id, user_id, key, isFollowed: given.isFollowed },
+    ...{ caller, tenant, conversation_id, user_id, key, cause: given.cause },
+    isFollowed: given.isFollowed,
     ...{ creates: true, isTemporary: named === undefined && !isKept },
     ...(isPlain ? { content: plain } : { content: '', options: asked }),
   });

@@ -1,4 +1,4 @@
-import { endpoint, json, nameSchemas, route, sse } from '@stak/http';
+import { causeOf, endpoint, json, nameSchemas, route, sse } from '@stak/http';
 import { z } from 'zod';
 import { followAnswer } from '../chat/event-stream.ts';
 import { enteredTenant } from '../deps.ts';
@@ -82,6 +82,7 @@ export const createChatRoutes = (service: OpenAiDeps) =>
         caller: c.get('principal'),
         tenant: enteredTenant(c),
         key: c.req.header('idempotency-key'),
+        cause: causeOf(c),
         model,
         user: user ?? safety_identifier ?? undefined,
         field: 'messages',

@@ -1,4 +1,4 @@
-import { endpoint, json, nameSchemas, readsOnly, route, sse } from '@stak/http';
+import { causeOf, endpoint, json, nameSchemas, readsOnly, route, sse } from '@stak/http';
 import { AppError } from '@stak/kit';
 import { z } from 'zod';
 import { showWaiting } from '../approvals/list.ts';
@@ -156,7 +156,7 @@ export function createResponseRoutes(service: OpenAiDeps) {
       if (previous) request.conversation_id = await findPrevious(caller, tenant_id, previous, key);
       const { address, sent } = await ask(service, {
         ...request,
-        ...{ caller, tenant, key, model },
+        ...{ caller, tenant, key, model, cause: causeOf(c) },
         user: body.user ?? body.safety_identifier ?? undefined,
         field: 'input',
         isFollowed: stream === true || background === true,

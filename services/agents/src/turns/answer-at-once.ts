@@ -83,6 +83,7 @@ async function answerIn(
     created_at: timestampOf(nowMs),
     messages: JSON.stringify([{ role: 'user', content: incoming.content ?? '' }, ...messages]),
     message_ids: [incoming.message_id],
+    ...(!given.hasKey && incoming.cause !== undefined && { cause: incoming.cause }),
   };
   const settings = readAgentSettings(tenant.settings);
   const { max_conversation_history: mostMessages, memory } = settings;

@@ -158,13 +158,17 @@ async function followRule(
   if (match.rule !== 'skill') return sayRule(match.rule, skills);
   const { skill, input } = match;
   if (isPausing(asked, skill)) {
-    const call = { tool_call_id: service.ids.next('call'), name: skill.name, input };
-    return unfinished(service, asked, [call], { routing: 'rule', messages: [] });
+    const turn_id = service.ids.next('turn');
+    const call = { tool_call_id: ruleCallOf(turn_id), name: skill.name, input };
+    return unfinished(service, asked, [call], { routing: 'rule', messages: [], turn_id });
   }
   const outcome = await executeSkill(service.clock, skill, input, scope);
   const text = outcome.ok ? outcome.result.text : sayFailed(skill.name, outcome.reason);
   return ruled('skill', text, [skill.name]);
 }
+
+// The only call of a turn that a rule answers: its messages do not contain it.
+export const ruleCallOf = (turn_id: string): string => turn_id.replace('turn_', 'call_');
 
 const approvalIn = ({ tenant }: ReplyRequest, skill: Skill) =>
   approvalOf(skill, readAgentSettings(tenant.settings).skill_approvals);
@@ -172,7 +176,7 @@ const isPausing = (asked: ReplyRequest, skill: Skill): boolean =>
   skill.acts === true || approvalIn(asked, skill) !== 'never';
 
 type SoFar = Pick<Progress, 'routing' | 'messages'> &
-  Partial<Pick<Progress, 'model' | 'input_tokens' | 'output_tokens' | 'cost_micros' | 'skills'>>;
+  Partial<Pick<Progress, 'turn_id' | 'model' | 'input_tokens' | 'output_tokens' | 'cost_micros' | 'skills'>>;
 
 // The calls of the turn so far, with who must approve each.
 function unfinished(
@@ -190,7 +194,7 @@ function unfinished(
       output_tokens: 0,
       cost_micros: 0,
       ...made,
-      turn_id: progress?.turn_id ?? ids.next('turn'),
+      turn_id: progress?.turn_id ?? made.turn_id ?? ids.next('turn'),
       message_ids: [...message_ids],
       calls: calls.map((call, i) => pendingCall(asked, call, before.length + i, ids.next('apr'))),
       skills: [...before, ...calls.map(({ name }) => name)],

@@ -141,7 +141,7 @@ async function commit(
   for (let moved = 0; ; moved++) {
     try {
       const replaced = findReplaced(service, run, settled);
-      const turn = newTurn(waiting, made, replaced);
+      const turn = newTurn(waiting, made, replaced, paused?.turn_id);
       const reply = replyTo(waiting, answerOf(turn));
       const written = {
         head: settled.head,
@@ -264,11 +264,17 @@ function grantedTo(waiting: readonly MessageItem[]): string | undefined {
 // Most turns have two messages. Reads a few more turns than needed; what does not fit is left out.
 const tailTurns = (mostMessages: number): number => Math.ceil(mostMessages / 2) + 1;
 
-function newTurn(waiting: readonly MessageItem[], made: ReplyDraft, replaced: TurnItem | undefined): NewTurn {
+function newTurn(
+  waiting: readonly MessageItem[],
+  made: ReplyDraft,
+  replaced: TurnItem | undefined,
+  turn_id: string | undefined,
+): NewTurn {
   const asked = waiting.flatMap(inputOf);
   const { messages, ...rest } = made;
   return {
     ...rest,
+    ...(turn_id !== undefined && { turn_id }),
     messages: JSON.stringify([...asked, ...messages]),
     // Also of the messages whose answer it replaces.
     message_ids: [...waiting.map(one => one.message_id), ...(replaced?.message_ids ?? [])].slice(

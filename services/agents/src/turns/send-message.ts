@@ -36,6 +36,7 @@ export type Sending = {
   content: string;
   user_id: string | undefined; // of a new conversation
   key: string | undefined; // the caller's Idempotency-Key
+  cause?: string; // what it is sent because of
   isFollowed?: boolean; // the caller wants the answer's events, not only the answer
   regenerates?: boolean; // the answer replaces that of the last turn, if it asks the same
   creates?: boolean; // also for an end user: the id can be nobody else's
@@ -74,7 +75,10 @@ export async function sendMessage(
   const granted = caller.kind === 'endUser' ? { granted: caller.scope } : {};
   const again = sending.regenerates ? { regenerates: true } : {};
   const asked = options === undefined ? {} : { options };
-  const arrived = { ...address, content, fingerprint, channel: dashboard, ...granted, ...again, ...asked };
+  const { cause } = sending;
+  const caused = cause === undefined ? {} : { cause };
+  const said = { ...granted, ...again, ...asked, ...caused };
+  const arrived = { ...address, content, fingerprint, channel: dashboard, ...said };
   const atOnce = { incoming: arrived, tenant, asUser, draft, hasKey: key !== undefined };
   const answeredBy = (turn: TurnItem) => ({ message_id, isRepeated: false, outcome: Promise.resolve(turn) });
   const tenant_id = tenant.tenant_id;

@@ -27,9 +27,9 @@ export async function broadcastSteps(
   const category = taxonomy?.category;
   if (category !== undefined && head?.deleting?.includes(category)) throw categoryBeingDeleted();
   const seq = (head?.seq ?? 0) + 1;
-  const { host_system_id, sender, received, audiences } = content;
+  const { host_system_id, sender, cause, received, audiences } = content;
   const text = {
-    ...{ ...inbox, id, host_system_id, sender, received, expiredat, taxonomy, message, seq },
+    ...{ ...inbox, id, host_system_id, sender, cause, received, expiredat, taxonomy, message, seq },
     audiences: { kind: 'everyone' as const, label: audiences.label },
     delivered: secondsNow(deps),
   };

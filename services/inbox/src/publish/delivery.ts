@@ -42,7 +42,7 @@ export async function deliverySteps(
     const before = states[i];
     const state = before ?? emptyState(user, joining.joined, deps.ids.next());
     const touched = (before?.version ?? 0) + 1;
-    const { host_system_id, sender, received, expiredat, message, body_bytes } = content;
+    const { host_system_id, sender, cause, received, expiredat, message, body_bytes } = content;
     const copy = {
       tenant_key,
       inbox_key,
@@ -50,6 +50,7 @@ export async function deliverySteps(
       id,
       host_system_id,
       sender,
+      cause,
       audiences: { kind, label },
       received,
       delivered,

@@ -27,6 +27,7 @@ import {
 
 export type Origin = {
   sender: string; // unless the message names a sender
+  cause?: string; // what it is sent because of
   request?: KeyedRequest;
 };
 // Every attempt of the request has the same id for its message, which then is created once.
@@ -152,7 +153,7 @@ function makeSend(
   { clock, ids, random, recipientsTogether }: Deps,
   inbox: InboxId,
   draft: NewMessage,
-  { sender, request }: Origin,
+  { sender, request, cause }: Origin,
   policies: Policies,
 ): NewSend {
   const nowMs = clock.now();
@@ -176,6 +177,7 @@ function makeSend(
     bucket: bucketOf(inbox, id),
     host_system_id,
     sender: draft.sender ?? sender,
+    cause,
     audiences: { kind: uids ? 'users' : 'everyone', label, ...(isShort && { uids: [...uids] }) },
     status,
     title: message.title,
@@ -225,7 +227,7 @@ export async function publishBulk(
   deps: Deps,
   inbox: InboxId,
   messages: readonly PublishBody[],
-  { sender }: Origin,
+  { sender, cause }: Origin,
   requests?: readonly KeyedRequest[],
 ): Promise<BulkResult[]> {
   await readInbox(deps, inbox);
@@ -233,7 +235,7 @@ export async function publishBulk(
   for (const [i, message] of messages.entries()) {
     const request = requests?.[i];
     try {
-      const origin = { sender, ...(request && { request }) };
+      const origin = { sender, cause, ...(request && { request }) };
       results.push({ ok: true, published: await publish(deps, inbox, message, origin) });
     } catch (error) {
       if (!(error instanceof AppError) || (isBusy(error) && request !== undefined)) throw error;

@@ -1,4 +1,4 @@
-import { json, type PrincipalOf, route } from '@stak/http';
+import { causeHeaders, causeOf, json, type PrincipalOf, route } from '@stak/http';
 import type { Ids } from '@stak/kit';
 import type { Deps } from '../deps.ts';
 import { inInbox } from '../deps.ts';
@@ -57,7 +57,7 @@ const toUsers = route({
   summary: 'Publish a message to users',
   description:
     'Takes up to 10,000 uids. A short list is delivered before this returns; a longer one in the background, and `status` says how far it is.',
-  request: { params: shapes.inboxParams, body: json(shapes.publishBody) },
+  request: { params: shapes.inboxParams, headers: causeHeaders, body: json(shapes.publishBody) },
   responses: {
     201: json(shapes.sendShape, 'Published'),
     200: json(shapes.sendShape, 'Published before, under the same host_system_id'),
@@ -77,7 +77,7 @@ const toEveryone = route({
   mcp: 'writes',
   summary: 'Publish a message to everyone',
   description: 'Sends a message to every user of the tenant, those who join later included.',
-  request: { params: shapes.inboxParams, body: json(shapes.broadcastBody) },
+  request: { params: shapes.inboxParams, headers: causeHeaders, body: json(shapes.broadcastBody) },
   responses: {
     201: json(shapes.sendShape, 'Published'),
     200: json(shapes.sendShape, 'Published before, under the same host_system_id'),
@@ -111,8 +111,10 @@ type Called = {
   get(name: 'idempotencyKey'): string | undefined;
   get(name: 'ids'): Ids;
   get(name: 'isRepeated'): boolean | undefined;
+  get(name: 'requestId'): string;
+  req: { header(name: string): string | undefined };
 };
-const originOf = (c: Called) => ({ sender: c.get('principal').accountId });
+const originOf = (c: Called) => ({ sender: c.get('principal').accountId, cause: causeOf(c) });
 
 // One for each message of a request with a key. All ids are drawn before anything can fail, so every attempt draws the same.
 function requestsOf(c: Called, suffixes: readonly string[]): KeyedRequest[] | undefined {

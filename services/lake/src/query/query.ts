@@ -2,6 +2,7 @@ import type { Duck, DuckAnswer, DuckJob } from '../duckdb/duck.ts';
 import { quoteName } from '../duckdb/sql-text.ts';
 import { lakeErrors } from '../errors.ts';
 import { columnsFor, type LakeTable, locateCurrent, whileFilesLast } from '../lake-table.ts';
+import type { Column } from '../layers/columns.ts';
 import { currentRows, isPresent } from '../layers/current-sql.ts';
 import { type Scope, scopeCondition } from '../scope.ts';
 import type { FollowedEntity } from '../tables.ts';
@@ -14,14 +15,31 @@ export type View = {
   scope: FollowedEntity['scope'];
   isText: boolean;
   idAttribute: string | undefined;
+  cause: FollowedEntity['cause'];
 };
+
+const causeColumns: readonly Column[] = ['cause_kind', 'cause_id', 'root_kind', 'root_id'].map(name => ({
+  name,
+  type: 'VARCHAR',
+}));
+
+/** The columns of a view: those of its entity, and what caused each row. */
+export const columnsOfView = ({ lakeTable, entity, cause }: View): Column[] => [
+  ...columnsFor(lakeTable, entity),
+  ...(cause ? causeColumns : []),
+];
 
 export function listViews(lakeTables: readonly LakeTable[]): View[] {
   return lakeTables.flatMap(lakeTable =>
-    [...lakeTable.plan.entities.values()].flatMap(({ entity, view, scope, text, idAttribute }) =>
+    [...lakeTable.plan.entities.values()].flatMap(({ entity, view, scope, text, idAttribute, cause }) =>
       view === undefined
         ? []
-        : [{ name: view, lakeTable, entity: entity.name, scope, isText: text !== undefined, idAttribute }],
+        : [
+            {
+              ...{ name: view, lakeTable, entity: entity.name, scope, idAttribute, cause },
+              isText: text !== undefined,
+            },
+          ],
     ),
   );
 }
@@ -46,13 +64,20 @@ export async function runQuery(
 export const isMentioned = ({ name }: View, sql: string): boolean =>
   sql.toLowerCase().includes(name.toLowerCase());
 
-async function createView({ name, lakeTable, entity }: View, scope: string | undefined): Promise<string> {
+async function createView(
+  { name, lakeTable, entity, cause }: View,
+  scope: string | undefined,
+): Promise<string> {
   const columns = columnsFor(lakeTable, entity);
   const sources =
     scope === undefined
       ? { columns, silver: undefined, recent: [], generation: 0 }
       : await locateCurrent(lakeTable, await lakeTable.manifest.read(), entity);
   const names = columns.map(column => quoteName(column.name)).join(', ');
-  return `create table ${quoteName(name)} as select ${names}
+  return `create table ${quoteName(name)} as select ${names}${cause ? causeSql(cause) : ''}
     from (${currentRows(sources, scope)}) where ${isPresent}`;
 }
+
+const causeSql = ({ kind, id, isRoot }: NonNullable<FollowedEntity['cause']>): string =>
+  `, ${kind} as cause_kind, ${id} as cause_id,
+    case when ${isRoot} then ${kind} end as root_kind, case when ${isRoot} then ${id} end as root_id`;

@@ -11,6 +11,10 @@ import { newPosition } from './position.ts';
 import { addToParent } from './update.ts';
 
 export type KeyedRequest = { method: string; route: string; key: string; body: Uint8Array };
+// The request of another service, as if by the API.
+export const requestOf = (key: string) => ({ method: 'POST', route: '/v1/tasks', key });
+
+export type Origin = { request?: KeyedRequest; cause?: string };
 // As it is sent: the first response and its replays are the same bytes.
 export type CreateAnswer = { body: string; status: number; task_id: string; isReplayed: boolean };
 
@@ -20,12 +24,12 @@ export function createTask(
   deps: CommitDeps,
   user_id: string,
   input: NewTask,
-  request?: KeyedRequest,
+  { request, cause }: Origin = {},
 ): Promise<CreateAnswer> {
   return commit(deps, user_id, 'create task', async view => {
     const replay = request && (await findReplay(deps, user_id, request));
     if (replay) return { answer: replay };
-    return decideCreation(deps, user_id, input, view, request);
+    return decideCreation(deps, user_id, input, view, { request, cause });
   });
 }
 
@@ -34,7 +38,7 @@ async function decideCreation(
   user_id: string,
   input: NewTask,
   view: View,
-  request: KeyedRequest | undefined,
+  { request, cause }: Origin,
 ): Promise<Decision<CreateAnswer>> {
   const { nowS } = view;
   const task_id = deps.ids.next('tsk');
@@ -43,7 +47,7 @@ async function decideCreation(
   const draft = createDraft(deps, view);
   const ends = await readEnds(deps, draft);
   const position = newPosition(task_id, nowS, ends.last_position);
-  const made: Task = { user_id, task_id, ...input, ...moments, position, version: 1, request_id };
+  const made: Task = { user_id, task_id, ...input, ...moments, position, version: 1, request_id, cause };
   await addToParent(draft, made);
   draft.put(made);
   const body = JSON.stringify(showTask(draft.result(task_id)));
@@ -93,7 +97,8 @@ export function clearedRecords(tasks: readonly Task[], nowS: number): WriteStep[
   });
 }
 
-const requestId = (user_id: string, { method, route, key }: KeyedRequest): string =>
+// The id of the record of a request.
+export const requestId = (user_id: string, { method, route, key }: Omit<KeyedRequest, 'body'>): string =>
   hashParts(user_id, method, route, key);
 
 function recordOf(

@@ -55,6 +55,7 @@ function freshCopy(task: Task, task_id: string, nowS: number): Task {
   return {
     ...copy,
     task_id,
+    cause: task.task_id,
     status: 'pending',
     reminder: task.reminder && 'at' in task.reminder ? undefined : task.reminder,
     created_at: nowS,

@@ -1,4 +1,5 @@
 import {
+  causeOf,
   empty,
   etagOf,
   expectedVersion,
@@ -252,7 +253,7 @@ function createTaskEndpoints(deps: Deps) {
       const key = c.req.valid('header')['idempotency-key'];
       const request =
         key === undefined ? undefined : { method: 'POST', route: create.path, key, body: c.get('body') };
-      const answer = await createTask(deps, user_id, c.req.valid('json'), request);
+      const answer = await createTask(deps, user_id, c.req.valid('json'), { request, cause: causeOf(c) });
       // As plain values: `c.header` would make Headers, which cost as much as the rest of the response.
       const headers = {
         Location: `/v1/tasks/${answer.task_id}`,

@@ -85,7 +85,7 @@ async function parentWithRoom(draft: Draft, { task_id, parent_id }: Task): Promi
   return parent_id;
 }
 
-export const showTrashed = ({ user_id: _user, request_id: _request, ...shown }: TrashedTask) => shown;
+export const showTrashed = ({ user_id: _, request_id: __, cause: ___, ...shown }: TrashedTask) => shown;
 
 // Permanent. The task left the counts and the indexes when it was deleted; its text is also in the response stored for
 // its creation.

@@ -142,7 +142,7 @@ export function createListRoutes(deps: Deps) {
       const cursors = cursorsFor<{ start: number }>(c, deps);
       const start = cursors.open(cursor)?.start ?? 0;
       const { items, next } = await searchTasks(deps, { userId, accountId }, q, { limit, start });
-      const data = items.map(({ user_id: _user, request_id: _request, ...found }) => found);
+      const data = items.map(({ user_id: _, request_id: __, cause: ___, ...found }) => found);
       return c.json(
         { data, next_cursor: cursors.seal(next === undefined ? undefined : { start: next }) },
         200,

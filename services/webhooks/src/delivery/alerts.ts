@@ -9,7 +9,7 @@ import { type Secrets, sourceSecretContext } from '../signatures/secrets.ts';
 import { createSigningSecret, signStandardHeaders } from '../signatures/signing.ts';
 import { inSeconds, isoTime } from '../tables.ts';
 
-type About = { userId: string; sourceId: string; connectionId: string; eventId?: string };
+type About = { userId: string; sourceId: string; connectionId: string; eventId?: string; run?: number };
 
 // Part of the transaction that causes the alert. Later alerts of the same hour overwrite it and are not sent.
 export const alertStep = (
@@ -23,6 +23,7 @@ export const alertStep = (
     sourceId: about.sourceId,
     connectionId: about.connectionId,
     eventId: about.eventId,
+    run: about.run,
     alertKind,
     hour: isoTime(nowMs).slice(0, 13),
     detail: cutText(detail, limits.errorChars),
@@ -63,7 +64,7 @@ async function postAlert(deps: AlertDeps, raised: Alert, signal: AbortSignal): P
   const { userId, sourceId } = raised;
   const of = await store.get(source, { userId, sourceId });
   if (!of?.alertUrl) return true;
-  const { expiresAt: _, trace: __, hour, ...fields } = raised;
+  const { expiresAt: _, trace: __, run: ___, hour, ...fields } = raised;
   const type = `webhooks.${raised.alertKind}`;
   const body = new TextEncoder().encode(JSON.stringify({ type, timestamp: raised.raisedAt, ...fields }));
   const signed = signStandardHeaders({

@@ -26,6 +26,7 @@ type NewJob = Pick<
   | 'status'
   | 'filter'
   | 'expected'
+  | 'cause'
 >;
 
 export type Jobs = {
@@ -188,7 +189,13 @@ async function processBatch(deps: JobDeps, current: Job, events: readonly Event[
   const counts = await Promise.all(
     events.map(event => {
       if (action === 'cancel') return cancelEvent(deps, event, connectionIds);
-      return replayEvent(deps, event, chosen, jobId, action === 'catch_up' ? hasMissed(current) : undefined);
+      return replayEvent(
+        deps,
+        event,
+        chosen,
+        { jobId, cause: jobId },
+        action === 'catch_up' ? hasMissed(current) : undefined,
+      );
     }),
   );
   return { matched: events.length, deliveries: counts.reduce((sum, count) => sum + count, 0) };

@@ -22,6 +22,9 @@ import {
 
 export type ReplayDeps = BaseDeps & { sourceCache: SourceCache; dispatcher: Pick<Dispatcher, 'offer'> };
 
+// Its id, if it is made once, and what started it.
+export type Replay = { jobId: string | undefined; cause: string };
+
 const tries = 10;
 
 // A replay that is made once for each id, if it has one. Its deliveries are written together: if there is one, it was made.
@@ -29,12 +32,12 @@ export const replayOnce = (
   deps: ReplayDeps,
   found: Event,
   choose: () => Promise<readonly Connection[]>,
-  { replayId, isRepeated }: { replayId: string | undefined; isRepeated: boolean | undefined },
+  { replayId, isRepeated, cause }: { replayId: string | undefined; isRepeated?: boolean; cause: string },
 ): Promise<number> =>
   makeOnce(
     { isRepeated },
     () => countReplayed(deps, found, replayId),
-    async () => replayEvent(deps, found, await choose(), replayId),
+    async () => replayEvent(deps, found, await choose(), { jobId: replayId, cause }),
   );
 
 async function countReplayed({ store }: ReplayDeps, { eventId }: Event, replayId: string | undefined) {
@@ -50,7 +53,7 @@ export async function replayEvent(
   deps: ReplayDeps,
   found: Event,
   connections: readonly Connection[],
-  jobId?: string,
+  replay: Replay,
   isMeant: (event: Event, connectionId: string) => boolean = () => true,
 ): Promise<number> {
   const { store } = deps;
@@ -58,7 +61,7 @@ export async function replayEvent(
   for (let round = 0; current; round++) {
     const latest: Event = current;
     const meant = connections.filter(({ connectionId }) => isMeant(latest, connectionId));
-    const plan = await planReplay(deps, latest, meant, jobId);
+    const plan = await planReplay(deps, latest, meant, replay);
     if (plan.steps.length === 0) return plan.repeated;
     try {
       await store.transact(plan.steps, { pattern: 'replay event' });
@@ -76,7 +79,7 @@ async function planReplay(
   deps: ReplayDeps,
   found: Event,
   connections: readonly Connection[],
-  jobId: string | undefined,
+  { jobId, cause }: Replay,
 ) {
   const { clock, ids } = deps;
   const nowMs = clock.now();
@@ -113,6 +116,7 @@ async function planReplay(
       dueAt: nowMs,
       version: 1,
       expiresAt,
+      cause,
       ...(ordered && { queueId: ids.next() }),
       ...(jobId !== undefined && { jobId }),
     };

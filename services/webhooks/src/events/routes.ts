@@ -1,4 +1,14 @@
-import { bindCursors, type CursorCodec, json, nameSchemas, pageOf, readsOnly, route, sse } from '@stak/http';
+import {
+  bindCursors,
+  type CursorCodec,
+  causeOf,
+  json,
+  nameSchemas,
+  pageOf,
+  readsOnly,
+  route,
+  sse,
+} from '@stak/http';
 import type { Attributes } from '@stak/table';
 import { z } from 'zod';
 import { accountEndpoint } from '../account-endpoint.ts';
@@ -344,6 +354,7 @@ export function createEventRoutes(deps: {
       const once = {
         replayId: isKeyed ? c.get('ids').next('replay') : undefined,
         isRepeated: c.get('isRepeated'),
+        cause: causeOf(c),
       };
       return c.json({ deliveries: await replayOnce(deps.replay, found, choose, once) }, 202);
     }),
@@ -361,6 +372,7 @@ export function createEventRoutes(deps: {
         from: msOf(from),
         to: msOf(to),
         expected: eventIds?.length ?? expected,
+        cause: causeOf(c),
       };
       const made = await jobs.create(wanted, onceOf(c));
       c.header('Location', `/v1/webhook-jobs/${made.jobId}`);

@@ -5,6 +5,8 @@ import { DataTable } from '../../components/display/data-table.tsx';
 import { Failure } from '../../components/feedback/failure.tsx';
 import { Loading } from '../../components/feedback/loaded.tsx';
 import { saveFile } from '../../components/fields/saved-file.ts';
+import { whyId } from '../../components/why/lines.ts';
+import { Why } from '../../components/why/why.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
@@ -68,6 +70,7 @@ export function Receipts({ inboxPath, id, onClose }: Props) {
             ]}
           />
         )}
+        <Why id={whyId('message', inboxPath.tenant_id, inboxPath.inbox_key, id)} about="this message" />
         <Group justify="space-between">
           {receipts.hasNextPage ? (
             <Button

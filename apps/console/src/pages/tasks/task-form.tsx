@@ -18,6 +18,7 @@ import { Loaded } from '../../components/feedback/loaded.tsx';
 import { Permitted, PermittedFields } from '../../components/feedback/permitted.tsx';
 import { CopyLine } from '../../components/fields/copy.tsx';
 import { submitHandler } from '../../components/fields/submit-handler.ts';
+import { Why } from '../../components/why/why.tsx';
 import { useSubmit } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
 import { choicesOf } from '../../text/capital.ts';
@@ -184,6 +185,7 @@ function TaskFields({ task, etag, onDone, children }: FieldsProps) {
       <Permitted to="lake.history">
         <TaskActivity task_id={task_id} />
       </Permitted>
+      <Why key={task_id} id={task_id} about="this task" />
       <Divider />
       <Group justify="space-between" gap="xs">
         <TaskTimes task={task} />

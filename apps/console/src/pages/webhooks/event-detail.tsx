@@ -26,6 +26,8 @@ import { isMissing, Missing } from '../../components/feedback/nothing-here.tsx';
 import { Permitted } from '../../components/feedback/permitted.tsx';
 import { ButtonLink, TextLink } from '../../components/feedback/text-link.tsx';
 import { CopyIcon } from '../../components/fields/copy.tsx';
+import { whyId } from '../../components/why/lines.ts';
+import { Why } from '../../components/why/why.tsx';
 import { useAction } from '../../queries/actions.ts';
 import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
@@ -124,6 +126,7 @@ export function EventDetail({ sourceId: given, eventId, view: wanted, onView, on
               </Tabs.Panel>
             </Tabs>
             <Deliveries event={data} names={names} />
+            <Why key={eventId} id={eventId} about="this event" />
           </Stack>
         </Together>
       )}
@@ -249,6 +252,10 @@ function Deliveries({ event, names }: { event: Event; names: ReadonlyMap<string,
             </Group>
             {delivery.error !== undefined && attempts.length === 0 && <Text size="sm">{delivery.error}</Text>}
             <Attempts attempts={attempts} />
+            <Why
+              id={whyId('delivery', event.eventId, delivery.connectionId, delivery.run - 1)}
+              about={`the delivery to ${names.get(delivery.connectionId) ?? delivery.connectionId}`}
+            />
           </Card>
         );
       })}

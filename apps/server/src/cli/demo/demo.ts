@@ -5,7 +5,7 @@ import { UsageError } from '../../config/errors.ts';
 import { type Demo, readDemo, removeDemo, saveDemo } from '../../http/demo-file.ts';
 import { createStage } from './stage.ts';
 import { tellStory } from './story.ts';
-import { ifCode, openWorkspace } from './workspace.ts';
+import { ifCode, openWorkspace, tenant_id, type Workspace } from './workspace.ts';
 
 const email = 'demo@example.com';
 export const firstOrder = 1001;
@@ -55,6 +55,17 @@ async function fill(client: Client, url: string, startMs: number): Promise<void>
   const stage = createStage(workspace, { run: 'first', startMs });
   const story = tellStory(seededRandom(firstSeed), firstOrder);
   for (let beat = 0; beat < firstBeats; beat++) await stage.play(story.next().value);
+  await askForTask(workspace);
+}
+
+// Bob lets the agent write down an errand: a chain of causes, from his question to the task.
+async function askForTask({ client: { agents } }: Workspace): Promise<void> {
+  const conversation = { tenant_id, conversation_id: 'first-errand' };
+  const body = { content: 'create task: Call the carrier about order 1001', user_id: 'bob' };
+  const asked = await agents.sendMessage({ ...conversation, body, 'idempotency-key': 'demo-errand' });
+  const approvals = 'approvals' in asked.data ? (asked.data.approvals ?? []) : [];
+  for (const { approval_id } of approvals)
+    await agents.decideApproval({ ...conversation, approval_id, body: { approved: true } });
 }
 
 const todos = [

@@ -47,6 +47,7 @@ const skills = [
   'remember',
   'forget',
   'search_history',
+  'create_task',
 ] as const;
 
 // Ann's own tasks, which the agent tells her about. The shop's tasks are on the account's board.

@@ -69,6 +69,8 @@ const byName: Readonly<Record<string, unknown>> = {
   connectionId: 'con_0mjuxvy9s00b',
   eventId: 'evt_0mjuxvy9s00c',
   jobId: 'job_0mjuxvy9s00d',
+  'stak-cause': 'evt_0mjuxvy9s00c000000000000',
+  because_of: 'event:evt_0mjuxvy9s00c000000000000',
   task_id: 'tsk_0mjuxvy9s00e000000000000',
   parent_id: 'tsk_0mjuxvy9s00e000000000000',
   after: 'tsk_0mjuxvy9s00e000000000000',

@@ -91,6 +91,35 @@ function decode(bytes: Uint8Array, isWhole: boolean): string | undefined {
 
 const turnSchema = turn.schema.omit({ message_ids: true });
 
+// What the attribute `cause` names, by its prefix. A request has no cause of its own.
+const kindOfCause = `case when starts_with(cause, 'evt_') then 'event' when starts_with(cause, 'tsk_') then 'task'
+  when starts_with(cause, 'turn_') then 'turn' when starts_with(cause, 'job_') then 'job'
+  when cause is not null then 'request' end`;
+const cause = {
+  kind: kindOfCause,
+  id: `ltrim(cause, '~')`,
+  isRoot: `starts_with(cause, 'req_') or starts_with(cause, '~')`,
+};
+// A delivery names its event, a replay what started it.
+const causeOfDelivery = {
+  kind: `coalesce(${kindOfCause}, case when run > 0 and starts_with("jobId", 'job_') then 'job' else 'event' end)`,
+  id: `coalesce(${cause.id}, case when run > 0 and starts_with("jobId", 'job_') then "jobId" else "eventId" end)`,
+  isRoot: cause.isRoot,
+};
+// What Stak has sent to itself has an id that says what it is about; a request of others has an address.
+const isEmitted = (what: string) => `("sourceIp" is null and starts_with("dedupeId", '${what}'))`;
+const causeOfEvent = {
+  kind: `case when ${isEmitted('task.reminder:tsk_')} then 'task' when ${isEmitted('audit.')} then 'audit' end`,
+  id: `case when ${isEmitted('task.reminder:tsk_')} then split_part("dedupeId", ':', 2)
+    when ${isEmitted('audit.')} then split_part("dedupeId", ':', 2) end`,
+  isRoot: 'false',
+};
+const causeOfAlert = {
+  kind: `case when "eventId" is not null then 'event' end`,
+  id: '"eventId"',
+  isRoot: 'false',
+};
+
 const entities: readonly FollowedEntity[] = [
   follow(profile, { view: 'accounts', ownerOf: ofAccount, omit: ['passwordHash', ...elsewhere] }),
   follow(apiKey, { view: 'api_keys', ownerOf: ofAccount, omit: ['keyHash'] }),
@@ -103,32 +132,37 @@ const entities: readonly FollowedEntity[] = [
     omit: ['signingSecret', 'verifyToken', 'alertSecret'],
   }),
   follow(connection, { view: 'connections', ownerOf: ofAccount, omit: ['signingSecret'] }),
-  follow(alert, { view: 'alerts', ownerOf: ofAccount }),
-  follow(event, { view: 'events', ownerOf: ofAccount }),
+  follow(alert, { view: 'alerts', ownerOf: ofAccount, cause: causeOfAlert }),
+  follow(event, { view: 'events', ownerOf: ofAccount, idAttribute: 'eventId', cause: causeOfEvent }),
   follow(payload, { view: 'event_bodies', text: { schema: bodySchema, of: bodyOf } }),
-  follow(delivery, { view: 'deliveries', ownerOf: ofAccount }),
+  follow(delivery, { view: 'deliveries', ownerOf: ofAccount, cause: causeOfDelivery }),
 
   follow(tenant, { view: 'tenants', ownerOf: ({ account_id }) => ({ account_id }) }),
   follow(tenantUser, { view: 'users', ownerOf: ofUser }),
   follow(channelMapping, { view: 'channels', ownerOf: ofTenant }),
 
   follow(inboxConfig, { view: 'inboxes', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
-  follow(userMessage, { view: 'messages', ownerOf: ofInbox }),
+  follow(userMessage, { view: 'messages', ownerOf: ofInbox, cause }),
   follow(messageBody, { view: 'message_bodies', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
   follow(receipt, { view: 'receipts', ownerOf: ofInbox, omit: ['taxonomy'] }),
-  follow(publicMessage, { view: 'broadcasts', ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }) }),
+  follow(publicMessage, {
+    view: 'broadcasts',
+    ownerOf: ({ tenant_key }) => ({ tenant_id: tenant_key }),
+    cause,
+  }),
 
   follow(conversation, { view: 'conversations', ownerOf: ofUser, omit: ['messages', 'digest'] }),
   follow(turn, {
     view: 'conversation_turns',
+    cause,
     text: { schema: turnSchema, of: ({ message_ids: _, ...shown }) => shown },
   }),
   follow(userDay, { view: 'agent_usage', ownerOf: ofUser }),
   follow(tenantDay, { view: 'agent_days', ownerOf: ofTenant }),
   follow(customSkill, { view: 'skills', ownerOf: ofTenant, omit: ['secret'] }),
 
-  follow(task, { view: 'tasks', ownerOf: ofTaskUser, idAttribute: 'task_id' }),
-  follow(trashed, { view: 'trash', ownerOf: ofTaskUser }),
+  follow(task, { view: 'tasks', ownerOf: ofTaskUser, idAttribute: 'task_id', cause }),
+  follow(trashed, { view: 'trash', ownerOf: ofTaskUser, cause }),
   follow(taskUser, { view: 'task_users', ownerOf: ofTaskUser, omit: ['feed_hash'] }),
 ];
 

@@ -3,6 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Failure } from '../../../components/feedback/failure.tsx';
 import { PermittedFields } from '../../../components/feedback/permitted.tsx';
+import { whyId } from '../../../components/why/lines.ts';
+import { Why } from '../../../components/why/why.tsx';
 import { useSubmit } from '../../../queries/actions.ts';
 import { useRows } from '../../../queries/answers.ts';
 import { client } from '../../../queries/api.ts';
@@ -34,6 +36,7 @@ function WaitingApproval({
   const queries = useQueryClient();
   const [reason, setReason] = useState('');
   const { approval_id, name, input } = approval;
+  const { tenant_id, conversation_id } = conversationPath;
   const decide = useSubmit(
     (approved: boolean) => {
       const why = reason.trim();
@@ -60,6 +63,7 @@ function WaitingApproval({
         <Text size="xs" c="dimmed">
           {`${who}, until ${formatTime(approval.expires_at)}.`}
         </Text>
+        <Why id={whyId('approval', tenant_id, conversation_id, approval_id)} about="this approval" />
         {decide.error && <Failure error={decide.error} />}
         <PermittedFields to="agents.decideApproval">
           <Group gap="xs">

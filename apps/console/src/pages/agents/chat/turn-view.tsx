@@ -1,6 +1,8 @@
 import { Box, Code, Group, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { Markdown } from '@stak/portal-react/markdown';
 import type { ReactNode } from 'react';
+import { whyId } from '../../../components/why/lines.ts';
+import { Why } from '../../../components/why/why.tsx';
 import { formatTime } from '../../../text/format.ts';
 import { jsonText } from '../../../text/payload-text.ts';
 import type { ConversationPath, Turn } from '../queries.ts';
@@ -21,6 +23,7 @@ function Bubble({ by, children }: { by: 'user' | 'agent'; children: ReactNode })
 type TurnProps = { conversationPath: ConversationPath; turn: Turn };
 
 export function TurnView({ conversationPath, turn }: TurnProps) {
+  const { tenant_id, conversation_id } = conversationPath;
   return (
     <Stack gap={6} component="article" title={formatTime(turn.created_at)}>
       {turn.messages.map((message, index) => (
@@ -31,6 +34,7 @@ export function TurnView({ conversationPath, turn }: TurnProps) {
         <RoutingBadge {...turn} />
         {turn.routing !== 'import' && <TurnFeedback conversationPath={conversationPath} turn={turn} />}
       </Group>
+      <Why id={whyId('turn', tenant_id, conversation_id, turn.seq)} about="this answer" />
     </Stack>
   );
 }
