@@ -1,6 +1,13 @@
 import { defineTable, extendTable } from '@stak/table';
 import { tenants } from '@stak/tenants/tables';
 import {
+  agentsOfTenant,
+  agentVersion,
+  definitionsOfTenant,
+  namedAgent,
+  versionsOfAgent,
+} from './agents/tables.ts';
+import {
   channelSecrets,
   channelsOfTenant,
   notice,
@@ -9,6 +16,7 @@ import {
 } from './channels/tables.ts';
 import {
   accountDay,
+  agentDay,
   approval,
   approvalsOfConversation,
   approvalsOfTenant,
@@ -52,6 +60,7 @@ import { mcpServer, mcpServersOfTenant } from './skills/mcp/tables.ts';
 import { customSkill, skillsOfTenant } from './skills/tables.ts';
 
 // Every entity, without the code that uses them, for consumers of the table's stream.
+export * from './agents/tables.ts';
 export * from './channels/tables.ts';
 export * from './main-table.ts';
 export * from './memory/tables.ts';
@@ -66,6 +75,7 @@ export const conversations = defineTable(conversationsKeys, {
     message,
     tenantDay,
     userDay,
+    agentDay,
     accountDay,
     pausedTurn,
     approval,
@@ -73,6 +83,8 @@ export const conversations = defineTable(conversationsKeys, {
     tenantChannel,
     notice,
     customSkill,
+    namedAgent,
+    agentVersion,
     mcpServer,
     memoryJob,
     turnVector,
@@ -97,6 +109,9 @@ export const conversations = defineTable(conversationsKeys, {
     channelsOfTenant,
     noticesOfTenant,
     skillsOfTenant,
+    agentsOfTenant,
+    versionsOfAgent,
+    definitionsOfTenant,
     mcpServersOfTenant,
     dueMemoryJobs,
     vectorsOfUser,

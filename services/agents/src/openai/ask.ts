@@ -1,4 +1,7 @@
 import { hashParts, type PrincipalOf, principalKey } from '@stak/http';
+import { agentOf, chooseAgent } from '../agents/current.ts';
+import { readDefinition } from '../agents/definition.ts';
+import { agentsOfTenant } from '../agents/tables.ts';
 import { showWaiting } from '../approvals/list.ts';
 import type { showApproval } from '../approvals/views.ts';
 import { importConversation } from '../conversations/conversations.ts';
@@ -48,7 +51,9 @@ export type Asked = { address: Address; sent: Sent };
 
 export async function ask(service: OpenAiDeps, given: Ask): Promise<Asked> {
   const { caller, tenant, key, conversation_id: named, isKept, field, options } = given;
-  const model = await findModel(service, caller, tenant, given.model);
+  const agent = agentIn(given.model);
+  const model = agent === undefined ? await findModel(service, caller, tenant, given.model) : undefined;
+  if (agent !== undefined) await checkAgent(service, caller, tenant, agent);
   if (caller.kind === 'endUser' && options.instructions !== undefined)
     refuseField([field], 'Only the host can send instructions, with an API key');
   const user_id = readUser(caller, given.user);
@@ -76,7 +81,7 @@ export async function ask(service: OpenAiDeps, given: Ask): Promise<Asked> {
     await importConversation(
       service,
       address,
-      { user_id },
+      { user_id, ...(await chooseAgent(service, caller, tenant, { agent })) },
       {
         messages: history,
         mostMessages: tenant.settings.max_conversation_history,
@@ -96,7 +101,7 @@ export async function ask(service: OpenAiDeps, given: Ask): Promise<Asked> {
     refuseField([field], `The request has more than ${limits.answerOptionsBytes} bytes`);
   const isPlain = plain !== undefined && plain.length <= limits.contentChars;
   const sent = await sendMessage(service, {
-    ...{ caller, tenant, conversation_id, user_id, key, isFollowed: given.isFollowed },
+    ...{ caller, tenant, conversation_id, user_id, key, isFollowed: given.isFollowed, agent: { agent } },
     ...{ creates: true, isTemporary: named === undefined && !isKept },
     ...(isPlain ? { content: plain } : { content: '', options: asked }),
   });
@@ -171,6 +176,40 @@ export async function listModels(
 }
 
 export const anyModel = 'default';
+
+// An agent of the tenant is named as a model is. No provider has this name.
+export const agentPrefix = 'agent/';
+const agentIn = (model: string): string | undefined =>
+  model.startsWith(agentPrefix) ? model.slice(agentPrefix.length) : undefined;
+
+// The agents that a caller may name.
+export async function listAgentNames(
+  { store }: Pick<OpenAiDeps, 'store'>,
+  { kind }: Pick<Caller, 'kind'>,
+  { tenant_id }: Pick<EnteredTenant, 'tenant_id'>,
+): Promise<string[]> {
+  const { items } = await store.query(agentsOfTenant, { tenant_id }, { limit: limits.namedAgents });
+  return items
+    .filter(({ published }) => published !== undefined)
+    .filter(one => kind === 'account' || readDefinition(one.published!).is_open_to_users)
+    .map(({ name }) => name);
+}
+
+async function checkAgent(
+  service: OpenAiDeps,
+  caller: Caller,
+  tenant: EnteredTenant,
+  agent: string,
+): Promise<void> {
+  const ref = await chooseAgent(service, caller, tenant, { agent }).catch(error => {
+    if (!agentErrors.includes(error)) throw error;
+    throw noModel(`The model "${agentPrefix}${agent.slice(0, 100)}" does not exist, or you cannot use it.`);
+  });
+  const settings = readAgentSettings((await agentOf(service, tenant, ref)).settings);
+  const { models } = service;
+  if (!models || (await findModels({ models, settings })).length === 0)
+    throw noModel(`No model is configured. ${models?.missing ?? ''}`.trim());
+}
 
 // Undefined for the tenant's own choice.
 async function findModel(
