@@ -40,7 +40,7 @@ export const agentName = z
   .string()
   .max(limits.agentNameChars)
   .regex(/^[a-z][a-z0-9_]*$/, 'A lower case letter, then letters, digits and _');
-export const variableName = z
+const variableName = z
   .string()
   .max(limits.variableNameChars)
   .regex(/^[a-z][a-z0-9_]*$/, 'A lower case letter, then letters, digits and _');

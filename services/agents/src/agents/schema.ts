@@ -106,7 +106,7 @@ const listed = {
   created_at: timestamp.nullable().describe('When it was created; null for the settings of the tenant.'),
   updated_at: timestamp.nullable().describe('When it was last changed; null for the settings of the tenant.'),
 };
-export const listedAgent = z.strictObject({
+const listedAgent = z.strictObject({
   ...listed,
   description: z.string().describe('What the agent is for.'),
 });
