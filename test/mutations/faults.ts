@@ -5,6 +5,7 @@ import { adversaryFaults } from './faults/adversary.ts';
 import { agentFaults } from './faults/agents.ts';
 import { agentAnswerFaults } from './faults/agents-answers.ts';
 import { agentGuardFaults } from './faults/agents-guards.ts';
+import { namedAgentFaults } from './faults/agents-named.ts';
 import { archiveFaults } from './faults/archives.ts';
 import { backupFaults } from './faults/backups.ts';
 import { damageFaults } from './faults/damage.ts';
@@ -43,6 +44,7 @@ export const faults: readonly Fault[] = [
   ...networkFaults,
   ...serviceGuardFaults,
   ...agentAnswerFaults,
+  ...namedAgentFaults,
   ...sandboxFaults,
   ...damageFaults,
   ...declarationFaults,

@@ -2,6 +2,48 @@
 
 export type AcceptedInvitation = { token: string; display_name: string };
 
+export type Agent = {
+  name: string;
+  is_settings: boolean;
+  published_version: number | null;
+  published_at: string | null;
+  last_version: number;
+  has_changes: boolean;
+  created_at: string | null;
+  updated_at: string | null;
+  draft: AgentDefinition;
+  published: AgentDefinition | null;
+  spent_today_usd: number | null;
+};
+
+export type AgentDefinition = {
+  description?: string;
+  prompt?: string;
+  variables?: { [name: string]: string };
+  model?: AgentModel | null;
+  fallbacks?: Array<AgentModel>;
+  skills?: Array<string>;
+  approvals?: { [name: string]: 'user' | 'admin' | 'never' };
+  memory?: 'automatic' | 'on_request' | 'none' | null;
+  spend_per_day_usd?: number | null;
+  spend_per_turn_usd?: number | null;
+  greeting?: string;
+  languages?: Array<string>;
+  handoffs?: Array<string>;
+  asks?: Array<string>;
+  is_open_to_users?: boolean;
+};
+
+export type AgentDifferences = {
+  from: number | 'draft' | null;
+  to: number | 'draft';
+  data: Array<{ field: string; before?: unknown; after?: unknown }>;
+};
+
+export type AgentModel = { provider: string; model: string };
+
+export type AgentPage = { data: Array<ListedAgent>; next_cursor: string | null };
+
 export type AgentUsage = {
   from: string;
   to: string;
@@ -26,6 +68,14 @@ export type AgentUsage = {
     cost_usd: number;
     reserved_usd: number;
   }>;
+};
+
+export type AgentVersion = {
+  version: number;
+  is_published: boolean;
+  note: string | null;
+  created_at: string;
+  definition: AgentDefinition;
 };
 
 export type Alert = {
@@ -260,6 +310,8 @@ export type Conversation = {
   turns: number;
   created_at: string | null;
   updated_at: string | null;
+  agent: string;
+  agent_version: number | 'draft' | null;
   expires_at: string;
   messages: Array<{ role: 'user' | 'assistant' | 'system'; content: string }>;
 };
@@ -492,6 +544,25 @@ export type LakeTexts = { enabled: boolean; since: string | null };
 
 export type LastMessages = { last: number };
 
+export type ListedAgent = {
+  name: string;
+  is_settings: boolean;
+  published_version: number | null;
+  published_at: string | null;
+  last_version: number;
+  has_changes: boolean;
+  created_at: string | null;
+  updated_at: string | null;
+  description: string;
+};
+
+export type ListedAgentVersion = {
+  version: number;
+  is_published: boolean;
+  note: string | null;
+  created_at: string;
+};
+
 export type ListedConversation = {
   conversation_id: string;
   title: string | null;
@@ -607,6 +678,9 @@ export type MessageReply = {
   finish_reason?: 'length' | 'content_filter';
   tool_calls?: Array<{ tool_call_id: string; name: string; input?: unknown }>;
   merged: number;
+  agent: string;
+  agent_version: number | 'draft' | null;
+  handed_from: string | null;
   routing: 'rule' | 'model' | 'import';
   rule: string | null;
   skills: Array<string>;
@@ -1193,6 +1267,9 @@ export type TransformResult = { ok: boolean; dropped?: boolean; reason?: string;
 export type Turn = {
   seq: number;
   created_at: string;
+  agent: string;
+  agent_version: number | 'draft' | null;
+  handed_from: string | null;
   routing: 'rule' | 'model' | 'import';
   rule: string | null;
   skills: Array<string>;
@@ -1725,7 +1802,17 @@ export type ApiTypes = {
   };
   /** Create a conversation. For: user, scope write. */
   'agents.createConversation': {
-    args: { tenant_id: string; body: { conversation_id?: string; title?: string; user_id?: string } };
+    args: {
+      tenant_id: string;
+      body: {
+        conversation_id?: string;
+        title?: string;
+        user_id?: string;
+        agent?: string;
+        agent_version?: number | 'draft';
+        variables?: { [name: string]: string };
+      };
+    };
     data: Conversation;
   };
   /** Create a response, in OpenAI's protocol. For: user, scope write. */
@@ -1743,6 +1830,8 @@ export type ApiTypes = {
     };
     data: Approval;
   };
+  /** Delete an agent. For: account, scope admin. */
+  'agents.deleteAgent': { args: { tenant_id: string; name: string }; data: undefined };
   /** Remove the secrets of a channel. For: user, scope write. */
   'agents.deleteChannelCredentials': {
     args: { tenant_id: string; type: 'slack' | 'teams' | 'telegram' | 'whatsapp'; channel_id: string };
@@ -1771,6 +1860,18 @@ export type ApiTypes = {
   };
   /** Export a conversation. For: user, scope read. */
   'agents.exportConversation': { args: { tenant_id: string; conversation_id: string }; data: Uint8Array };
+  /** Get an agent. For: account, scope read. */
+  'agents.getAgent': { args: { tenant_id: string; name: string }; data: Agent };
+  /** Compare two versions of an agent. For: account, scope read. */
+  'agents.getAgentDifferences': {
+    args: { tenant_id: string; name: string; from?: 'draft' | number; to?: 'draft' | number };
+    data: AgentDifferences;
+  };
+  /** Get a version of an agent. For: account, scope read. */
+  'agents.getAgentVersion': {
+    args: { tenant_id: string; name: string; version: number };
+    data: AgentVersion;
+  };
   /** Get an approval. For: user, scope read. */
   'agents.getApproval': {
     args: { tenant_id: string; conversation_id: string; approval_id: string };
@@ -1817,6 +1918,13 @@ export type ApiTypes = {
     };
     data: Conversation;
   };
+  /** List the versions of an agent. For: account, scope read. */
+  'agents.listAgentVersions': {
+    args: { tenant_id: string; name: string; limit?: number; cursor?: string };
+    data: { data: Array<ListedAgentVersion>; next_cursor: string | null };
+  };
+  /** List the agents of a tenant. For: account, scope read. */
+  'agents.listAgents': { args: { tenant_id: string; limit?: number; cursor?: string }; data: AgentPage };
   /** List pending approvals. For: user, scope read. */
   'agents.listApprovals': {
     args: { tenant_id: string; limit?: number; cursor?: string };
@@ -1875,6 +1983,11 @@ export type ApiTypes = {
   };
   /** List skills. For: user, scope read. */
   'agents.listSkills': { args: { tenant_id: string }; data: { data: Array<Skill> } };
+  /** Publish an agent, or roll it back. For: account, scope admin. */
+  'agents.publishAgent': {
+    args: { tenant_id: string; name: string; body: { version?: number; note?: string } };
+    data: Agent;
+  };
   /** Set the secrets of a channel. For: user, scope write. */
   'agents.putChannelCredentials': {
     args: {
@@ -1919,6 +2032,11 @@ export type ApiTypes = {
   };
   /** Resume the stream of an answer in progress. For: user, scope read. */
   'agents.resumeUiStream': { args: { tenant_id: string; conversation_id: string }; event: unknown };
+  /** Create an agent, or change its draft. For: account, scope admin. */
+  'agents.saveAgent': {
+    args: { tenant_id: string; name: string; 'if-none-match'?: '*'; body: AgentDefinition };
+    data: Agent;
+  };
   /** Send a message and get an answer. For: user, scope write. */
   'agents.sendMessage': {
     args: {
@@ -1926,7 +2044,7 @@ export type ApiTypes = {
       conversation_id: string;
       'stak-cause'?: string;
       'idempotency-key'?: string;
-      body: { content: string; user_id?: string };
+      body: { content: string; user_id?: string; agent?: string };
     };
     data: MessageReply | WaitingReply;
   };
@@ -1950,6 +2068,7 @@ export type ApiTypes = {
         }>;
         trigger?: string;
         user_id?: string;
+        agent?: string;
         cancel_on_disconnect?: boolean;
         [name: string]: unknown;
       };
@@ -3378,6 +3497,7 @@ export const operations = {
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/approvals/{approval_id}',
     body: 'json',
   },
+  'agents.deleteAgent': { method: 'DELETE', path: '/v1/tenants/{tenant_id}/agents/{name}' },
   'agents.deleteChannelCredentials': {
     method: 'DELETE',
     path: '/v1/tenants/{tenant_id}/channels/{type}/{channel_id}/credentials',
@@ -3400,6 +3520,12 @@ export const operations = {
   'agents.exportConversation': {
     method: 'GET',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/export',
+  },
+  'agents.getAgent': { method: 'GET', path: '/v1/tenants/{tenant_id}/agents/{name}' },
+  'agents.getAgentDifferences': { method: 'GET', path: '/v1/tenants/{tenant_id}/agents/{name}/differences' },
+  'agents.getAgentVersion': {
+    method: 'GET',
+    path: '/v1/tenants/{tenant_id}/agents/{name}/versions/{version}',
   },
   'agents.getApproval': {
     method: 'GET',
@@ -3429,6 +3555,8 @@ export const operations = {
     body: 'json',
     isKeyed: true,
   },
+  'agents.listAgentVersions': { method: 'GET', path: '/v1/tenants/{tenant_id}/agents/{name}/versions' },
+  'agents.listAgents': { method: 'GET', path: '/v1/tenants/{tenant_id}/agents' },
   'agents.listApprovals': { method: 'GET', path: '/v1/tenants/{tenant_id}/approvals' },
   'agents.listChannelCredentials': { method: 'GET', path: '/v1/tenants/{tenant_id}/channel-credentials' },
   'agents.listConversationApprovals': {
@@ -3446,6 +3574,11 @@ export const operations = {
   'agents.listModels': { method: 'GET', path: '/v1/models' },
   'agents.listOpenAiModels': { method: 'GET', path: '/v1/tenants/{tenant_id}/openai/v1/models' },
   'agents.listSkills': { method: 'GET', path: '/v1/tenants/{tenant_id}/skills' },
+  'agents.publishAgent': {
+    method: 'POST',
+    path: '/v1/tenants/{tenant_id}/agents/{name}/publish',
+    body: 'json',
+  },
   'agents.putChannelCredentials': {
     method: 'PUT',
     path: '/v1/tenants/{tenant_id}/channels/{type}/{channel_id}/credentials',
@@ -3478,6 +3611,12 @@ export const operations = {
     method: 'GET',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/stream',
     isStream: true,
+  },
+  'agents.saveAgent': {
+    method: 'PUT',
+    path: '/v1/tenants/{tenant_id}/agents/{name}',
+    body: 'json',
+    headers: ['if-none-match'],
   },
   'agents.sendMessage': {
     method: 'POST',

@@ -1,4 +1,5 @@
-import { type ItemOf, isRefused, write } from '@stak/table';
+import { type ItemOf, isRefused, type WriteStep, write } from '@stak/table';
+import { agentVersion, definitionsOfTenant, namedAgent } from './agents/tables.ts';
 import { showApproval } from './approvals/views.ts';
 import {
   channelSecrets,
@@ -13,6 +14,7 @@ import type { Service, StateDeps } from './deps.ts';
 import * as limits from './limits.ts';
 import {
   accountDay,
+  agentDay,
   approvalsOfConversation,
   conversationsOfUser,
   counted,
@@ -95,21 +97,20 @@ async function eraseTenant(
   for (const head of heads.items) await deleteConversation(service, head);
   if (heads.items.length > 0) return 'more';
   const found = await Promise.all([
-    store.query(usageOfTenant, { tenant_id }, page),
+    readUsagePage(service, tenant_id),
     store.query(memoriesOfTenant, { tenant_id }, page),
     store.query(choicesOfTenant, { tenant_id }, page),
     store.query(skillsOfTenant, { tenant_id }, page),
     store.query(channelsOfTenant, { tenant_id }, page),
     store.query(noticesOfTenant, { tenant_id }, page),
     store.query(mcpServersOfTenant, { tenant_id }, page),
+    store.query(definitionsOfTenant, { tenant_id }, page),
     store.query(forgottenOfTenant, { tenant_id }, page),
   ]);
-  const [usage, memories, choices, skills, channels, notices, mcpServers, forgottenTexts] = found;
+  const [usage, memories, choices, skills, channels, notices, mcpServers, agents, forgottenTexts] = found;
   for (const channel of channels.items) await eraseSecrets(service, channel);
   const steps = [
-    ...usage.items.map(day =>
-      day.entity === 'usage of a day' ? write.delete(tenantDay, day.item) : write.delete(userDay, day.item),
-    ),
+    ...usage.items.map(deleteDay),
     ...memories.items.map(item => write.delete(memory, item)),
     ...memories.items.flatMap(item =>
       factsOf(item).map(({ fact_id }) => write.delete(factVector, { ...item, fact_id })),
@@ -118,12 +119,28 @@ async function eraseTenant(
     ...skills.items.map(item => write.delete(customSkill, item)),
     ...channels.items.map(item => write.delete(tenantChannel, item)),
     ...mcpServers.items.map(item => write.delete(mcpServer, item)),
+    ...agents.items.map(found =>
+      found.entity === 'agent'
+        ? write.delete(namedAgent, found.item)
+        : write.delete(agentVersion, found.item),
+    ),
     ...forgottenTexts.items.map(item => write.delete(forgotten, item)),
     ...notices.items.map(item => write.delete(notice, item)),
     ...counted.map(of => write.delete(creation, { tenant_id, of })),
   ];
   await store.batchWrite(steps, { pattern: 'erase a tenant' });
   return found.some(({ cursor }) => cursor !== undefined) ? 'more' : 'done';
+}
+
+type Usage = Awaited<ReturnType<typeof readUsagePage>>['items'][number];
+const readUsagePage = ({ store }: Pick<Service, 'store'>, tenant_id: string) =>
+  store.query(usageOfTenant, { tenant_id }, page);
+
+function deleteDay(day: Usage): WriteStep {
+  if (day.entity === 'usage of a day') return write.delete(tenantDay, day.item);
+  return day.entity === "usage of a user's day"
+    ? write.delete(userDay, day.item)
+    : write.delete(agentDay, day.item);
 }
 
 async function eraseAccount({ store }: Pick<Service, 'store'>, account_id: string): Promise<Erased> {

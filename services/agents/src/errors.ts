@@ -14,6 +14,13 @@ export const agentErrors = defineErrors({
   'agents.model_failed': 502,
   'agents.no_model': 409,
   'agents.model_not_found': 404,
+  'agents.agent_not_found': 404,
+  'agents.agent_exists': 412,
+  'agents.agent_refused': 422,
+  'agents.agent_not_published': 409,
+  'agents.agent_is_settings': 409,
+  'agents.too_many_agents': 409,
+  'agents.version_not_found': 404,
   'agents.channel_disabled': 403,
   'agents.channel_not_found': 404,
   'agents.credentials_refused': 422,
@@ -36,6 +43,7 @@ export const agentErrors = defineErrors({
 
 export const noConversation = () =>
   agentErrors.create('agents.conversation_not_found', 'Conversation not found.');
+export const noAgent = () => agentErrors.create('agents.agent_not_found', 'Agent not found.');
 export const noMessage = () => agentErrors.create('agents.message_not_found', 'Message not found.');
 export const isCleared = (error: unknown): boolean =>
   agentErrors.includes(error) && error.code === 'agents.conversation_cleared';

@@ -1,4 +1,5 @@
 import { createNotifier, createRecentMap, systemRandom, unknownOwners } from '@stak/kit';
+import { createAgentRoutes } from './agents/routes.ts';
 import { createApprovalRoutes } from './approvals/routes.ts';
 import { providerAddresses } from './channels/provider-addresses.ts';
 import { createChannelRoutes } from './channels/routes.ts';
@@ -51,6 +52,7 @@ export function createAgents(deps: AgentsDeps) {
   return {
     api: [
       ...createConversationRoutes(service),
+      ...createAgentRoutes(service),
       ...createSkillRoutes(service),
       ...createMemoryRoutes(service),
       ...createChannelRoutes(service),

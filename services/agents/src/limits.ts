@@ -169,6 +169,29 @@ export const openIdMs = 60 * 60_000; // how long a provider's signing keys are c
 export const tokenEarlyMs = 60_000; // an access token is renewed this long before it ends
 export const erasedTogether = 10; // conversations that one call of the eraser deletes
 
+export const namedAgents = 50; // of a tenant
+export const agentVersions = 200; // of an agent, the newest ones; older ones are removed
+export const agentVersionMost = 999_999; // six digits, as in a version's key
+export const agentNameChars = 50;
+export const agentDescriptionChars = 1_000; // sent to the models of agents that may ask or hand over to it
+export const agentNoteChars = 500;
+export const agentFallbacks = 3; // each may take a minute
+export const agentSkills = 100; // sent to the model with every message
+export const agentTargets = 20; // agents that one may ask or hand over to; their descriptions are sent with every message
+export const agentVariables = 50;
+export const variableNameChars = 50;
+export const variableChars = 2_000;
+export const variablesBytes = 32 * 1024; // of one conversation, in its state
+export const renderedChars = 100_000; // of a prompt with its variables, each of which may be there many times
+export const greetingChars = 2_000;
+export const agentLanguages = 20;
+export const agentBytes = 96 * 1024; // of a definition, which an item has twice
+export const handOffs = 3; // in one turn, so that no two agents pass it to each other for ever
+export const handOffChars = 1_000; // of the reason
+export const agentDepth = 3; // agents that ask each other in a row, the first one included
+export const agentQuestionChars = 8_000;
+export const askAgentMs = 60_000; // as long as a model may take; a turn has two minutes
+
 export const answerBytes = 4000; // of an answer and its records: the room that an account must have
 
 export const followedListed = 50; // of what one thing caused: more is a list, not an answer

@@ -45,6 +45,12 @@ export const conversation = entity(conversationsKeys, {
       .boolean()
       .optional()
       .describe('of one question, whose caller keeps the conversation: it expires after a day'),
+    agent: z.string().optional().describe('the agent that answers; absent for the settings of the tenant'),
+    agent_version: z
+      .number()
+      .int()
+      .optional()
+      .describe('if it stays with one: 0 is the draft; otherwise the published one answers'),
     created_at: z.string().optional(),
     version: z.number().int(),
   }),
@@ -81,6 +87,9 @@ export const state = entity(conversationsKeys, {
     title: z.string().optional().describe('if it was chosen: another program writes the item without it'),
     channel: z.string().optional(),
     is_temporary: z.boolean().optional().describe('as in the documented item'),
+    agent: z.string().optional().describe('as in the documented item'),
+    agent_version: z.number().int().optional().describe('as in the documented item'),
+    variables: z.string().optional().describe('JSON: of the prompt, as the host has set them'),
     created_at: z.string().optional(),
     creation_id: z
       .string()
@@ -114,7 +123,7 @@ export const state = entity(conversationsKeys, {
   indexes: { due: { partition: 'DUE#{due_lane}', sort: '{due_at:13}#{tenant_id}#{conversation_id}' } },
 });
 
-export const counted = ['skills', 'MCP servers'] as const;
+export const counted = ['skills', 'MCP servers', 'agents'] as const;
 export const creation = entity(conversationsKeys, {
   name: 'creation',
   description:
@@ -153,6 +162,9 @@ export const turn = entity(conversationsKeys, {
     skills: z.array(z.string()).optional(),
     turn_id: z.string().optional().describe('if it acted: what it did has this id as its cause'),
     cause: z.string().optional().describe('of its message, if that is not stored'),
+    agent: z.string().optional().describe('that answered; absent for the settings of the tenant'),
+    agent_version: z.number().int().optional().describe('the version that answered; 0 is the draft'),
+    handed_from: z.string().optional().describe('the agent that handed the conversation over in this turn'),
     model: z.string().optional(),
     finish_reason: z.enum(finishReasons).optional().describe('why the model stopped before its end'),
     input_tokens: z.number().int().optional(),
@@ -225,6 +237,12 @@ export const userDay = entity(conversationsKeys, {
   key: { partition: 'USAGE#{tenant_id}', sort: 'USER#{user_id}#{date}' },
 });
 
+export const agentDay = entity(conversationsKeys, {
+  name: "spending of an agent's day",
+  schema: z.object({ tenant_id: z.string(), agent: z.string(), date: z.string(), ...figures }),
+  key: { partition: 'USAGE#{tenant_id}', sort: 'AGENT#{agent}#{date}' },
+});
+
 export const accountDay = entity(conversationsKeys, {
   name: "spending of an account's day",
   description: "What all tenants of an account have spent on models, for the operator's limits.",
@@ -261,7 +279,7 @@ export const dueStates = defineQuery('what is due', { of: state, index: 'due' })
 export const daysOfTenant = defineQuery('usage of a tenant', { of: tenantDay, consistent: true });
 export const daysOfUser = defineQuery('usage of a user', { of: userDay, consistent: true });
 export const usageOfTenant = defineQuery('all usage of a tenant', {
-  of: [tenantDay, userDay],
+  of: [tenantDay, userDay, agentDay],
   consistent: true,
 });
 export const daysOfAccount = defineQuery('spending of an account', { of: accountDay, consistent: true });
@@ -278,6 +296,8 @@ export const pausedTurn = entity(conversationsKeys, {
     messages: z.string().describe('JSON, since the question'),
     calls: z.string().describe('JSON: the calls of skills, each with its result once it has one'),
     skills: z.array(z.string()),
+    agent: z.string().optional().describe('that has made the calls; absent for the settings of the tenant'),
+    agent_version: z.number().int().optional(),
     model: z.string().optional(),
     granted: z.string().optional().describe("what the sender's token may do"),
     input_tokens: z.number().int(),

@@ -1,7 +1,9 @@
 import { ownedByItem, ownedByKey, ownedByNobody } from '@stak/table';
+import { agentVersion, namedAgent } from './agents/tables.ts';
 import { channelSecrets, notice, tenantChannel } from './channels/tables.ts';
 import {
   accountDay,
+  agentDay,
   approval,
   conversation,
   creation,
@@ -29,6 +31,7 @@ export const agentOwners = [
   ownedByKey(approval, byTenant),
   ownedByKey(tenantDay, byTenant),
   ownedByKey(userDay, byTenant),
+  ownedByKey(agentDay, byTenant),
   ownedByKey(accountDay, ({ account_id }) => ({ kind: 'account', id: account_id })),
   ownedByItem(channelSecrets, ({ tenant_id }) =>
     tenant_id === undefined ? undefined : byTenant({ tenant_id }),
@@ -36,6 +39,8 @@ export const agentOwners = [
   ownedByKey(tenantChannel, byTenant),
   ownedByKey(notice, byTenant),
   ownedByKey(customSkill, byTenant),
+  ownedByKey(namedAgent, byTenant),
+  ownedByKey(agentVersion, byTenant),
   ownedByKey(mcpServer, byTenant),
   ownedByKey(creation, byTenant),
   ownedByKey(memory, byTenant),

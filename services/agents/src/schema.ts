@@ -36,15 +36,47 @@ const content = cleanText
   .refine(text => text.trim() !== '', 'Something has to be said')
   .describe('The text of the message.');
 
-export const newConversation = z.strictObject({
+export const agentName = z
+  .string()
+  .max(limits.agentNameChars)
+  .regex(/^[a-z][a-z0-9_]*$/, 'A lower case letter, then letters, digits and _');
+const variableName = z
+  .string()
+  .max(limits.variableNameChars)
+  .regex(/^[a-z][a-z0-9_]*$/, 'A lower case letter, then letters, digits and _');
+export const variables = boundedRecord(
+  variableName,
+  cleanText.max(limits.variableChars),
+  limits.agentVariables,
+);
+const newAgent = agentName
+  .optional()
+  .describe(
+    'The agent of a new conversation; that of the tenant if absent. One that is there keeps its own. Users may name those that are open to them.',
+  );
+const conversationFields = {
   conversation_id: conversationId.optional(),
   title: title.optional(),
   user_id: userId.optional().describe('The user of the conversation. For hosts only.'),
+};
+export const newConversation = z.strictObject({
+  ...conversationFields,
+  agent: newAgent,
+  agent_version: z
+    .union([z.int().min(1).max(limits.agentVersionMost), z.literal('draft')])
+    .optional()
+    .describe(
+      'The version that it stays with, or `draft` to try what is not published; otherwise the published one answers. For hosts only.',
+    ),
+  variables: variables
+    .optional()
+    .describe('Values of variables of the prompt, instead of those of the agent. For hosts only.'),
 });
 export const conversationPatch = z.strictObject({ title });
 export const newMessage = z.strictObject({
   content,
   user_id: userId.optional().describe('The user of a new conversation. For hosts only.'),
+  agent: newAgent,
 });
 
 const listedFields = {
@@ -64,8 +96,13 @@ const plainMessage = z.strictObject({
   role: z.enum(['user', 'assistant', 'system']).describe('Who wrote the message.'),
   content: z.string().describe('The text of the message.'),
 });
+const answeredVersion = z.union([z.int(), z.literal('draft')]).nullable();
 export const conversationShape = z.strictObject({
   ...listedFields,
+  agent: z.string().describe('The agent that answers; `default` is the settings of the tenant.'),
+  agent_version: answeredVersion.describe(
+    'The version that it stays with; null if the published one answers.',
+  ),
   expires_at: timestamp.describe('When the conversation is deleted.'),
   messages: z.array(plainMessage).describe('The newest turns, as the document has them'),
 });
@@ -114,6 +151,14 @@ const tokenUsage = z.strictObject({
   output_tokens: z.int().describe('Tokens that the model wrote.'),
 });
 const figures = {
+  agent: z.string().describe('The agent that answered; `default` is the settings of the tenant.'),
+  agent_version: answeredVersion.describe(
+    'The version of the agent that answered; null for the settings of the tenant.',
+  ),
+  handed_from: z
+    .string()
+    .nullable()
+    .describe('The agent that handed the conversation over in this turn, to the one that answered.'),
   routing: z
     .enum(['rule', 'model', 'import'])
     .describe('What answered: a `rule`, a `model`, or the `import` that brought the turn.'),
@@ -235,7 +280,8 @@ const imported = z.union([
     content: z.array(importedPart).max(50).describe('The results of the tool calls.'),
   }),
 ]);
-export const newImport = newConversation.extend({
+export const newImport = z.strictObject({
+  ...conversationFields,
   messages: z
     .array(imported)
     .min(1)

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { findAgent } from './agents/agents.ts';
 import type { Base, Service, SkillDeps } from './deps.ts';
 import * as limits from './limits.ts';
 import { operatorsChoice } from './models/models.ts';
-import { approvals, readAgentSettings, type TenantSettings } from './settings.ts';
+import { agentName } from './schema.ts';
+import { approvals, defaultAgent, readAgentSettings, type TenantSettings } from './settings.ts';
 import { readCustomSkills } from './skills/custom-skills.ts';
 import { readMcpSkills } from './skills/mcp/servers.ts';
 
@@ -23,6 +25,7 @@ export async function checkSettings(
     ...(await checkModels(service, before, after)),
     ...(await checkSkills(service, tenant_id, before, after)),
     ...checkApprovals(before, after),
+    ...(await checkAgents(service, tenant_id, before, after)),
   ];
 }
 
@@ -74,6 +77,33 @@ function checkApprovals(before: TenantSettings, after: TenantSettings): Settings
       field: 'approval_hours',
       detail: `A number above 0, and at most ${limits.approvalHoursMost}.`,
     });
+  return problems;
+}
+
+const agentNames = z.array(agentName).max(limits.agentTargets);
+
+async function checkAgents(
+  service: Base,
+  tenant_id: string,
+  before: TenantSettings,
+  after: TenantSettings,
+): Promise<SettingsProblem[]> {
+  const problems: SettingsProblem[] = [];
+  const isThere = async (name: string) =>
+    name === defaultAgent || (await findAgent(service, { tenant_id, name }))?.published !== undefined;
+  const { default_agent: chosen } = after;
+  if (chosen !== undefined && chosen !== before.default_agent)
+    if (!agentName.safeParse(chosen).success || !(await isThere(String(chosen))))
+      problems.push({ field: 'default_agent', detail: 'There is no published agent with this name.' });
+  for (const field of ['handoffs', 'asks'] as const) {
+    const names = after[field];
+    if (names === undefined || JSON.stringify(names) === JSON.stringify(before[field])) continue;
+    const parsed = agentNames.safeParse(names);
+    if (!parsed.success) problems.push({ field, detail: 'A list of names of agents.' });
+    for (const name of parsed.data ?? [])
+      if (name === defaultAgent || !(await isThere(name)))
+        problems.push({ field, detail: `There is no other published agent "${name}".` });
+  }
   return problems;
 }
 

@@ -21,16 +21,39 @@ export const approvals = ['user', 'admin', 'never'] as const;
 export type Approval = (typeof approvals)[number];
 
 const fallbackModel = z.object({ provider: z.string().min(1), model: z.string().min(1) });
+type FallbackModel = z.infer<typeof fallbackModel>;
+
+// Whether conversations are summarised and facts learnt from them; with `none`, what is known is not used either.
+export const memoryPolicies = ['automatic', 'on_request', 'none'] as const;
+
+// The agent that the settings of a tenant describe.
+export const defaultAgent = 'default';
+
+// What distinguishes one agent of a tenant from another, beside the settings that it replaces.
+export type AgentProfile = {
+  readonly name: string;
+  readonly version?: number; // 0 is the draft; absent for the settings of the tenant
+  readonly greeting: string;
+  readonly languages: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+  readonly handoffs: readonly string[]; // agents that it may hand a conversation to
+  readonly asks: readonly string[]; // agents that it may ask, as a skill
+  readonly spend_per_day_usd?: number;
+  readonly spend_per_turn_usd?: number;
+};
 
 export type AgentSettings = TenantSettings & {
   busy: 'wait' | 'refuse';
   messages_per_user_per_day: number | undefined;
   spend_per_day_usd: number | undefined;
   max_context_tokens: number;
-  ai_fallback: z.infer<typeof fallbackModel> | undefined;
+  ai_fallback: FallbackModel | undefined;
+  fallbacks: readonly FallbackModel[]; // in order
   skill_approvals: Readonly<Record<string, Approval>>; // by the name of the skill
-  memory: 'automatic' | 'on_request'; // whether conversations are summarised and facts learnt from them
+  memory: (typeof memoryPolicies)[number];
   approval_hours: number; // until an undecided call is refused
+  default_agent: string; // of new conversations that name none
+  profile: AgentProfile;
 };
 
 const approvalLevel = z.enum(approvals);
@@ -51,7 +74,9 @@ const own = {
   spend_per_day_usd: z.number().min(0).optional().catch(undefined),
   max_context_tokens: z.int().min(1).max(limits.windowTokensMost).catch(limits.windowTokens),
   ai_fallback: fallbackModel.optional().catch(undefined),
-  memory: z.enum(['automatic', 'on_request']).catch('automatic'),
+  memory: z.enum(memoryPolicies).catch('automatic'),
+  default_agent: z.string().catch(defaultAgent),
+  agents: z.array(z.string()).max(limits.agentTargets).catch([]),
   approval_hours: z.number().gt(0).max(limits.approvalHoursMost).catch(limits.approvalHours),
 };
 
@@ -67,17 +92,41 @@ export function readAgentSettings(settings: TenantSettings): AgentSettings {
   return read;
 }
 
-const parseAgentSettings = (settings: TenantSettings): AgentSettings => ({
-  ...settings,
-  busy: own.busy.parse(settings.busy),
-  messages_per_user_per_day: own.messages_per_user_per_day.parse(settings.messages_per_user_per_day),
-  spend_per_day_usd: own.spend_per_day_usd.parse(settings.spend_per_day_usd),
-  max_context_tokens: own.max_context_tokens.parse(settings.max_context_tokens),
-  ai_fallback: own.ai_fallback.parse(settings.ai_fallback),
-  skill_approvals: readApprovals(settings.skill_approvals),
-  memory: own.memory.parse(settings.memory),
-  approval_hours: own.approval_hours.parse(settings.approval_hours),
-});
+const parseAgentSettings = (settings: TenantSettings): AgentSettings => {
+  const ai_fallback = own.ai_fallback.parse(settings.ai_fallback);
+  return {
+    ...settings,
+    busy: own.busy.parse(settings.busy),
+    messages_per_user_per_day: own.messages_per_user_per_day.parse(settings.messages_per_user_per_day),
+    spend_per_day_usd: own.spend_per_day_usd.parse(settings.spend_per_day_usd),
+    max_context_tokens: own.max_context_tokens.parse(settings.max_context_tokens),
+    ai_fallback,
+    fallbacks: ai_fallback ? [ai_fallback] : [],
+    skill_approvals: readApprovals(settings.skill_approvals),
+    memory: own.memory.parse(settings.memory),
+    approval_hours: own.approval_hours.parse(settings.approval_hours),
+    default_agent: own.default_agent.parse(settings.default_agent),
+    profile: {
+      name: defaultAgent,
+      greeting: '',
+      languages: [],
+      variables: {},
+      handoffs: own.agents.parse(settings.handoffs),
+      asks: own.agents.parse(settings.asks),
+    },
+  };
+};
+
+// The settings of another agent of the tenant: what it does not say is as the tenant has set it.
+export function withProfile(
+  settings: TenantSettings,
+  profile: AgentProfile,
+  instead: Partial<AgentSettings>,
+): AgentSettings {
+  const derived = Object.freeze({ ...readAgentSettings(settings), ...instead, profile });
+  known.set(derived, derived);
+  return derived;
+}
 
 // A tenant enables its `custom_skills` by name; an entry there may also be an object with a name.
 export function enabledNames({ enabled_skills, custom_skills }: TenantSettings): Set<string> {

@@ -1,6 +1,13 @@
 import { defineTable, extendTable } from '@stak/table';
 import { tenants } from '@stak/tenants/tables';
 import {
+  agentsOfTenant,
+  agentVersion,
+  definitionsOfTenant,
+  namedAgent,
+  versionsOfAgent,
+} from './agents/tables.ts';
+import {
   channelSecrets,
   channelsOfTenant,
   notice,
@@ -9,6 +16,7 @@ import {
 } from './channels/tables.ts';
 import {
   accountDay,
+  agentDay,
   approval,
   approvalsOfConversation,
   approvalsOfTenant,
@@ -53,6 +61,7 @@ import { mcpServer, mcpServersOfTenant } from './skills/mcp/tables.ts';
 import { customSkill, skillsOfTenant } from './skills/tables.ts';
 
 // Every entity, without the code that uses them, for consumers of the table's stream.
+export * from './agents/tables.ts';
 export * from './channels/tables.ts';
 export * from './main-table.ts';
 export * from './memory/tables.ts';
@@ -67,6 +76,7 @@ export const conversations = defineTable(conversationsKeys, {
     message,
     tenantDay,
     userDay,
+    agentDay,
     accountDay,
     pausedTurn,
     approval,
@@ -74,6 +84,8 @@ export const conversations = defineTable(conversationsKeys, {
     tenantChannel,
     notice,
     customSkill,
+    namedAgent,
+    agentVersion,
     mcpServer,
     memoryJob,
     turnVector,
@@ -99,6 +111,9 @@ export const conversations = defineTable(conversationsKeys, {
     channelsOfTenant,
     noticesOfTenant,
     skillsOfTenant,
+    agentsOfTenant,
+    versionsOfAgent,
+    definitionsOfTenant,
     mcpServersOfTenant,
     dueMemoryJobs,
     vectorsOfUser,

@@ -25,6 +25,7 @@ describe('another tenant', () => {
     type: 'slack',
     channel_id: 'T1',
     model: 'default',
+    version: '1',
     response_id: `resp_${Buffer.from('c\nmsg_x').toString('base64url')}`,
   };
   const bodies: Record<string, unknown> = {
@@ -43,6 +44,8 @@ describe('another tenant', () => {
     'agents.importConversation': { messages: [{ role: 'user', content: 'x' }] },
     'agents.decideApproval': { approved: true },
     'agents.rateAnswer': { rating: 'good' },
+    'agents.saveAgent': { prompt: 'x' },
+    'agents.publishAgent': {},
     'agents.putCustomSkill': { description: 'x', url: 'https://example.com/' },
     'agents.testCustomSkill': { arguments: {} },
     'agents.putMcpServer': { url: 'http://127.0.0.1:9/mcp' },

@@ -100,8 +100,8 @@ export const agentAnswerFaults: readonly Fault[] = [
   {
     name: 'cancel-does-what-was-approved',
     file: 'services/agents/src/turns/run-turn.ts',
-    before: '  if (waiting.some(isCancelled)) return stop(progress);\n',
-    after: '',
+    before: '    return stop(progress);\n  }\n',
+    after: '  }\n',
     why: 'What was approved is done although the answer was stopped',
     caughtBy: { test: 'services/agents/test/cancel.test.ts', name: 'does nothing of what was approved' },
   },
@@ -254,7 +254,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   {
     name: 'budget-reservation-kept',
     file: 'services/agents/src/models/budget.ts',
-    before: 'reserved_micros: micros - ofTenant.open };',
+    before: 'reserved_micros: micros - written.open };',
     after: 'reserved_micros: micros };',
     why: 'What was reserved for each step stays reserved',
     caughtBy: { test: 'services/agents/test/budget.test.ts' },
@@ -262,7 +262,7 @@ export const agentAnswerFaults: readonly Fault[] = [
   {
     name: 'budget-step-spends-its-most',
     file: 'services/agents/src/models/budget.ts',
-    before: 'const change = { spend_micros: booked - ofTenant.booked,',
+    before: 'const change = { spend_micros: booked - written.booked,',
     after: 'const change = { spend_micros: micros,',
     why: 'A turn of several steps reserves the most of each beside the others',
     caughtBy: { test: 'services/agents/test/budget.test.ts' },
@@ -286,8 +286,8 @@ export const agentAnswerFaults: readonly Fault[] = [
   {
     name: 'budget-settled-with-reserved',
     file: 'services/agents/src/usage/quota.ts',
-    before: 'reserved_micros: -openMicros };',
-    after: 'reserved_micros: 0 };',
+    before: 'reserved_micros: -open },',
+    after: 'reserved_micros: 0 },',
     why: 'What a step has reserved stays in the figures of the day',
     caughtBy: { test: 'services/agents/test/budget.test.ts' },
   },

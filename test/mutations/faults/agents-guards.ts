@@ -41,8 +41,8 @@ export const agentGuardFaults: readonly Fault[] = [
   {
     name: 'agents-reserve-not-returned',
     file: 'services/agents/src/usage/quota.ts',
-    before: 'const over = cost_micros - reservedMicros;',
-    after: 'const over = cost_micros;',
+    before: 'spend_micros: cost_micros - booked,',
+    after: 'spend_micros: cost_micros,',
     why: 'What was reserved for a turn and not spent stays reserved',
     caughtBy: { test: 'services/agents/test/models.test.ts' },
   },
@@ -57,8 +57,8 @@ export const agentGuardFaults: readonly Fault[] = [
   {
     name: 'agents-budget-unknown-price',
     file: 'services/agents/src/models/budget.ts',
-    before: 'if (!price && caps.tenantUsd !== undefined)',
-    after: 'if (!price && caps.tenantUsd === 1e9)',
+    before: 'if (!price && (caps.tenantUsd !== undefined ||',
+    after: 'if (!price && (caps.tenantUsd === 1e9 ||',
     why: 'A model without a price is used by a tenant whose spending is limited',
     caughtBy: { test: 'services/agents/test/models.test.ts' },
   },

@@ -14,6 +14,7 @@ import { withoutCommands } from './print.ts';
 import { registerAws } from './server/aws.ts';
 import { registerDynamoDb } from './server/dynamodb.ts';
 import { registerStart } from './server/start.ts';
+import { registerAgents } from './services/agents.ts';
 import { registerChat } from './services/chat.ts';
 import { registerHooks } from './services/hooks.ts';
 import { registerInbox } from './services/inbox.ts';
@@ -55,6 +56,7 @@ async function run(cli: CAC, argv: string[]): Promise<void> {
   registerTasks(cli);
   registerLake(cli);
   registerChat(cli);
+  registerAgents(cli);
   registerWhy(cli);
   registerModels(cli);
   registerMcp(cli);

@@ -145,6 +145,22 @@ const skilled: readonly Step[] = [
   { operation: 'agents.deleteCustomSkill' },
 ];
 
+const named: readonly Step[] = [
+  {
+    operation: 'agents.saveAgent',
+    path: { name: 'walked_agent' },
+    body: { description: 'Walked agent', prompt: 'Walked for {{user_id}}', is_open_to_users: true },
+    keep: keep('name'),
+  },
+  { operation: 'agents.getAgent' },
+  { operation: 'agents.listAgents' },
+  { operation: 'agents.getAgentDifferences' },
+  { operation: 'agents.publishAgent', body: { note: 'Walked note' } },
+  { operation: 'agents.listAgentVersions' },
+  { operation: 'agents.getAgentVersion', path: { version: '1' } },
+  { operation: 'agents.deleteAgent' },
+];
+
 // The server that is walked speaks the protocol itself.
 const tool = { name: 'walked' };
 const toolServers: readonly Step[] = [
@@ -223,6 +239,7 @@ export const agentsSteps: readonly Step[] = [
   ...approving,
   ...remembering,
   ...skilled,
+  ...named,
   ...toolServers,
   ...channelled,
   ...byBoth({ operation: 'agents.cancelAnswer' }),

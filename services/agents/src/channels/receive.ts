@@ -3,6 +3,7 @@ import { userName } from '@stak/http';
 import { cutText } from '@stak/kit';
 import { is, isRefused, write } from '@stak/table';
 import { tenantErrors } from '@stak/tenants';
+import { chooseAgent } from '../agents/current.ts';
 import { decide } from '../approvals/decisions.ts';
 import { createConversation } from '../conversations/conversations.ts';
 import {
@@ -91,7 +92,8 @@ export async function takeMessage(
     reserved_on,
   };
   try {
-    if (!(await acceptFrom(service, incoming, user_id))) await refundMessage(service, incoming, reserved_on);
+    if (!(await acceptFrom(service, incoming, user_id, entered)))
+      await refundMessage(service, incoming, reserved_on);
   } catch (error) {
     if (isRefusal(error)) await refundMessage(service, incoming, reserved_on);
     throw error;
@@ -165,6 +167,7 @@ async function acceptFrom(
   service: StateDeps & Pick<Service, 'store' | 'clock' | 'sealer'>,
   incoming: Incoming,
   user_id: string,
+  tenant: EnteredTenant,
 ): Promise<boolean> {
   for (let tries = 0; tries < 3; tries++) {
     const mode = { asUser: user_id, whenBusy: 'queue', waitsMs: limits.burstMs } as const;
@@ -173,9 +176,12 @@ async function acceptFrom(
     if (kind === 'busy')
       throw agentErrors.create('agents.conversation_busy', 'Too many messages are waiting.');
     if (kind !== 'absent') return true;
-    await createConversation(service, incoming, { user_id, channel: incoming.channel }).catch(error => {
-      if (!agentErrors.includes(error)) throw error; // somebody else was faster
-    });
+    const agent = await chooseAgent(service, undefined, tenant, {});
+    await createConversation(service, incoming, { user_id, channel: incoming.channel, ...agent }).catch(
+      error => {
+        if (!agentErrors.includes(error)) throw error; // somebody else was faster
+      },
+    );
   }
   throw agentErrors.create(
     'agents.conversation_busy',

@@ -1,4 +1,5 @@
 import { answerPage, causeOf, endpoint, etagOf, expectedVersion, sse } from '@stak/http';
+import { chooseAgent } from '../agents/current.ts';
 import { showWaiting } from '../approvals/list.ts';
 import {
   createConversationOnce,
@@ -15,6 +16,7 @@ import { findConversation } from '../conversations/external-writes.ts';
 import { showConversation, showListed, showReply, showTurn } from '../conversations/views.ts';
 import { enteredTenant, type Service, type TurnDeps } from '../deps.ts';
 import { agentErrors, noConversation } from '../errors.ts';
+import * as limits from '../limits.ts';
 import { resolveChat, resolveUser } from '../state/access.ts';
 import type { Message } from '../state/message-format.ts';
 import { readHead } from '../state/reads.ts';
@@ -32,12 +34,24 @@ export const createConversationRoutes = (
     endpoint(routes.create, async c => {
       const caller = c.get('principal');
       const { tenant_id } = c.req.valid('param');
-      const { conversation_id, title, user_id } = c.req.valid('json');
+      const { conversation_id, title, user_id, agent, agent_version, variables } = c.req.valid('json');
+      if (caller.kind === 'endUser' && variables !== undefined)
+        throw agentErrors.create('agents.agent_refused', 'Only the host can set variables.');
+      const values = variables && JSON.stringify(variables);
+      if (values !== undefined && Buffer.byteLength(values) > limits.variablesBytes)
+        throw agentErrors.create(
+          'agents.agent_refused',
+          `The variables have more than ${limits.variablesBytes} bytes.`,
+        );
+      const chosenAgent = await chooseAgent(service, caller, enteredTenant(c), { agent, agent_version });
       // An end user could otherwise find out which ids exist.
       const chosen = caller.kind === 'account' ? conversation_id : undefined;
       const ids = c.get('ids');
       const key = { tenant_id, conversation_id: chosen ?? ids.next('conv') };
-      const draft = { title, user_id: resolveUser(caller, user_id) };
+      const draft = {
+        ...{ title, user_id: resolveUser(caller, user_id), variables: values },
+        ...chosenAgent,
+      };
       const head = await createConversationOnce(service, key, draft, ids.next());
       c.header('Location', `/v1/tenants/${tenant_id}/conversations/${key.conversation_id}`);
       c.header('ETag', etagOf(head.version));
@@ -101,7 +115,7 @@ export const createConversationRoutes = (
       const caller = c.get('principal');
       const { tenant_id, conversation_id } = c.req.valid('param');
       const tenant = enteredTenant(c);
-      const { content, user_id } = c.req.valid('json');
+      const { content, user_id, agent } = c.req.valid('json');
       const key = c.req.header('idempotency-key');
       const meant = resolveUser(caller, user_id);
       const sent = await sendMessage(service, {
@@ -110,6 +124,7 @@ export const createConversationRoutes = (
         conversation_id,
         content,
         user_id: meant,
+        agent: { agent },
         key,
         cause: causeOf(c),
         isFollowed: wantsEvents(c.req.header('accept')),
@@ -164,7 +179,10 @@ export const createConversationRoutes = (
       const chosen = caller.kind === 'account' ? conversation_id : undefined;
       const ids = c.get('ids');
       const key = { tenant_id, conversation_id: chosen ?? ids.next('conv') };
-      const draft = { title, user_id: resolveUser(caller, user_id) };
+      const draft = {
+        ...{ title, user_id: resolveUser(caller, user_id) },
+        ...(await chooseAgent(service, caller, enteredTenant(c), {})),
+      };
       await importConversation(service, key, draft, {
         messages: messages as Message[],
         mostMessages: settings.max_conversation_history,

@@ -30,7 +30,14 @@ export const create = route({
     'A host can choose the id and the user. For an end user, the id is generated and the conversation belongs to them.',
   request: { params: schema.tenantParams, body: json(schema.newConversation) },
   responses: { 201: json(schema.conversationShape, 'The new conversation') },
-  problems: ['agents.conversation_exists', 'agents.user_not_found'],
+  problems: [
+    'agents.conversation_exists',
+    'agents.user_not_found',
+    'agents.agent_not_found',
+    'agents.agent_not_published',
+    'agents.agent_refused',
+    'agents.version_not_found',
+  ],
 });
 export const list = route({
   ...user,
@@ -191,6 +198,8 @@ export const send = route({
     'agents.model_failed',
     'agents.channel_disabled',
     'agents.user_not_found',
+    'agents.agent_not_found',
+    'agents.agent_not_published',
     'http.idempotency_mismatch',
   ],
   limits: { bodyBytes: limits.messageBodyBytes },

@@ -77,6 +77,7 @@ const uiRequest = z.looseObject({
     .optional()
     .describe('`submit-message`, or `regenerate-message` to ask the last question again.'),
   user_id: schema.userId.optional().describe('The user of a new conversation. For hosts only.'),
+  agent: schema.newMessage.shape.agent,
   cancel_on_disconnect: z
     .boolean()
     .optional()
@@ -115,6 +116,8 @@ const routes = {
       'agents.approval_not_yours',
       'agents.approval_decided',
       'agents.user_not_found',
+      'agents.agent_not_found',
+      'agents.agent_not_published',
       'http.idempotency_mismatch',
     ],
     limits: { bodyBytes: limits.importBodyBytes },
@@ -267,7 +270,7 @@ export function createUiRoutes(
       const user_id = resolveUser(caller, body.user_id);
       const { message_id, outcome } = await sendMessage(service, {
         ...{ caller, tenant, conversation_id, content, user_id, key, cause: causeOf(c) },
-        ...{ isFollowed: true, regenerates, creates: true },
+        ...{ isFollowed: true, regenerates, creates: true, agent: { agent: body.agent } },
       });
       c.header(...uiStreamHeader);
       const subscribe = subscriber({ tenant_id, conversation_id, message_id }, body, { outcome });

@@ -1,9 +1,11 @@
 import { cutText } from '@stak/kit';
 import { failedCondition, is, type NamedStep, type WriteStep, write } from '@stak/table';
+import type { AgentRef } from '../agents/current.ts';
 import { type Service, type StateDeps, timestampOf, ttlAfter } from '../deps.ts';
 import { cleared } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { conversation, message, state, turn } from '../main-table.ts';
+import { defaultAgent } from '../settings.ts';
 import { tokensOf } from '../state/context-window.ts';
 import {
   type ConversationKey,
@@ -42,6 +44,7 @@ export type Commit = {
   answered?: readonly MessageItem[];
   reply?: string; // for a channel
   remembers?: boolean; // the turns may be summarised
+  agent?: string; // that answers from now on: the conversation was handed over
   paused?: Progress; // the turn was stored earlier, and is finished now
   cancels?: readonly ApprovalItem[]; // those of them that are no longer asked for
   replacesLast?: boolean; // the new turn takes the place of the last one
@@ -85,10 +88,11 @@ export async function commitTurns(
   }
   for (let lost = 0; lost < limits.raceAttempts; lost++) {
     const next = { ...nextState(service, held, commit, last_seq, nowMs), epoch, last_seq };
+    const committed = [items, epoch, last_seq, nowMs] as const;
     const isWritten = await transact(service, held, [
       ...last.map(putTurn),
       ['the state', settleState(held, commit, next)],
-      ['the head', putHead({ ...commit, before: writtenTail(commit) }, items, epoch, last_seq, nowMs)],
+      ['the head', putHead({ ...commit, head: handHead(commit), before: writtenTail(commit) }, ...committed)],
       ...receipts(commit.answered ?? [], items.at(-1), nowMs),
       ...(commit.paused ? cancelSteps(held.key, commit.cancels ?? [], nowMs) : []),
     ]);
@@ -105,6 +109,15 @@ export async function commitTurns(
     return items;
   }
   throw cleared();
+}
+
+const isNamed = (agent: string | undefined): agent is string => agent !== undefined && agent !== defaultAgent;
+
+// A conversation that was handed over belongs to another agent, in the version that is published.
+function handHead({ head, agent }: Commit): Head {
+  if (agent === undefined) return head;
+  const { agent: _, agent_version: __, ...rest } = head;
+  return isNamed(agent) ? { ...rest, agent } : rest;
 }
 
 const putTurn = (item: TurnItem): NamedStep => [`turn ${item.seq}`, write.put(turn, item)];
@@ -206,9 +219,11 @@ export function nextNoted(current: StateItem, commit: Noting, last_seq: number, 
 const pauseOf = ({ paused, paused_until }: StateItem) => ({ paused, paused_until });
 
 function settleState(held: ConversationLease, commit: Commit, next: Partial<StateItem>): WriteStep {
-  const { answered = [], reply, keepsLease } = commit;
+  const { answered = [], reply, keepsLease, agent } = commit;
   const { epoch, waiting_count } = held.state;
   const leaving = [
+    ...(agent === undefined ? [] : (['agent_version'] as const)),
+    ...(agent === undefined || isNamed(agent) ? [] : (['agent'] as const)),
     ...(keepsLease ? [] : (['fence', 'leased_until', 'attempts'] as const)),
     ...(commit.paused ? (['paused', 'paused_until'] as const) : []),
     ...(keepsLease || hasEarlierReply(held.state, commit) ? [] : (['retry_at'] as const)),
@@ -217,7 +232,7 @@ function settleState(held: ConversationLease, commit: Commit, next: Partial<Stat
     state,
     held.key,
     {
-      set: { ...next, reply },
+      set: { ...next, reply, ...(isNamed(agent) && { agent }) },
       ...(answered.length > 0 && { deleteFrom: { waiting: new Set(answered.map(one => one.message_id)) } }),
       ...(leaving.length > 0 && { remove: leaving }),
     },
@@ -225,9 +240,20 @@ function settleState(held: ConversationLease, commit: Commit, next: Partial<Stat
   );
 }
 
-export type Draft = { title?: string; user_id?: string; channel?: string; is_temporary?: boolean };
+export type Draft = AgentRef & {
+  title?: string;
+  user_id?: string;
+  channel?: string;
+  is_temporary?: boolean;
+  variables?: string; // in the state only
+};
 
-export function newHead(key: ConversationKey, draft: Draft, epoch: number, nowMs: number): Head {
+export function newHead(
+  key: ConversationKey,
+  { variables: _, ...draft }: Draft,
+  epoch: number,
+  nowMs: number,
+): Head {
   const messages = '[]';
   const at = timestampOf(nowMs);
   return {
@@ -253,7 +279,7 @@ type NewHead = Pick<Commit, 'head' | 'mostMessages'> & {
   isNew?: boolean; // newly made, not read
 };
 
-const putHead = (given: NewHead, ...committed: Committed): WriteStep =>
+const putHead = (given: NewHead, ...committed: Readonly<Committed>): WriteStep =>
   putNextHead(given, nextHead(given, ...committed));
 
 type Committed = [items: readonly TurnItem[], epoch: number, last_seq: number, nowMs: number];
@@ -261,7 +287,7 @@ type Committed = [items: readonly TurnItem[], epoch: number, last_seq: number, n
 // The documented item with new turns.
 export function nextHead(
   { head, before, mostMessages, isNew }: NewHead,
-  ...[items, epoch, last_seq, nowMs]: Committed
+  ...[items, epoch, last_seq, nowMs]: Readonly<Committed>
 ): Head {
   const turns = [...before, ...items.map(writtenTurn)];
   const messages = headMessages(turns, mostMessages);

@@ -200,8 +200,8 @@ export async function* exportConversation(
   caller: Pick<Caller, 'kind'>,
   head: Head,
 ): AsyncGenerator<{ kind: string; item: unknown }> {
-  const { conversation_id, title, user_id, created_at, updated_at, last_seq, epoch } = head;
-  const about = { conversation_id, title, user_id, created_at, updated_at, turns: last_seq };
+  const { conversation_id, title, user_id, agent, created_at, updated_at, last_seq, epoch } = head;
+  const about = { conversation_id, title, user_id, agent, created_at, updated_at, turns: last_seq };
   yield { kind: 'conversation', item: about };
   if (!last_seq) return;
   const range = { ...keyOfConversation(head), epoch: epoch! };

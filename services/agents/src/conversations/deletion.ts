@@ -99,7 +99,9 @@ function endState(
   known: StateItem,
   ended: Pick<StateItem, 'epoch' | 'is_deleted' | 'forgets' | 'recalled_by' | 'due_lane' | 'due_at'>,
 ) {
-  const owner = ended.is_deleted ? (['user_id', 'title', 'channel'] as const) : [];
+  const owner = ended.is_deleted
+    ? (['user_id', 'title', 'channel', 'agent', 'agent_version', 'variables'] as const)
+    : [];
   return write.update(
     state,
     keyOfConversation(known),

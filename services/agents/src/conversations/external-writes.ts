@@ -61,8 +61,13 @@ async function mergeHead(
 }
 
 // The other program wrote the item without the attributes that it does not know.
-const withOurs = (head: Head, { user_id, title, channel, created_at }: StateItem): Head => ({
+const withOurs = (
+  head: Head,
+  { user_id, title, channel, agent, agent_version, created_at }: StateItem,
+): Head => ({
   ...head,
+  ...(agent !== undefined && { agent }),
+  ...(agent_version !== undefined && { agent_version }),
   user_id: head.user_id ?? user_id,
   title: head.title ?? title,
   is_named: (head.title ?? title) !== undefined,
@@ -84,7 +89,7 @@ export async function restartConversation(
 ): Promise<void> {
   const nowMs = service.clock.now();
   const epoch = nextEpoch(held.state.epoch, nowMs);
-  const { user_id, title, is_temporary } = held.state;
+  const { user_id, title, is_temporary, agent, agent_version } = held.state;
   const next = { epoch, last_seq: 0, noted_seq: 0, has_stale: true, recalled_by: user_id };
   try {
     await service.store.transact(
@@ -92,7 +97,7 @@ export async function restartConversation(
         'the state': write.update(state, held.key, { set: next }, { if: { fence: held.fence } }),
         'the head': write.put(
           conversation,
-          newHead(held.key, { user_id, title, channel, is_temporary }, epoch, nowMs),
+          newHead(held.key, { user_id, title, channel, is_temporary, agent, agent_version }, epoch, nowMs),
           {
             ifAbsent: true,
           },

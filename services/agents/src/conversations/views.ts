@@ -1,11 +1,20 @@
+import { draftVersion } from '../agents/current.ts';
 import * as limits from '../limits.ts';
+import { defaultAgent } from '../settings.ts';
 import type { Caller } from '../state/access.ts';
 import { openCalls, parseMessages, readPlain } from '../state/message-format.ts';
 import { type Head, plainTurn, type TurnItem } from '../state/turn-items.ts';
 
 // Responses of the API.
 
+// The draft has no number.
+const showVersion = (version: number | undefined): number | 'draft' | null =>
+  version === draftVersion ? 'draft' : (version ?? null);
+
 const figuresOf = (item: TurnItem) => ({
+  agent: item.agent ?? defaultAgent,
+  agent_version: showVersion(item.agent_version),
+  handed_from: item.handed_from ?? null,
   routing: item.routing,
   rule: item.rule ?? null,
   skills: item.skills ?? [],
@@ -68,6 +77,8 @@ export const showListed = (head: Listed) => ({
 
 export const showConversation = (head: Head) => ({
   ...showListed(head),
+  agent: head.agent ?? defaultAgent,
+  agent_version: showVersion(head.agent_version),
   expires_at: new Date(head.ttl * 1000).toISOString(),
   messages: readPlain(head.messages),
 });

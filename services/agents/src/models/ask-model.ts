@@ -42,13 +42,13 @@ export type ModelAnswer = Answer & { name: ModelName; skills: string[] };
 type Choice = Pick<Question, 'models' | 'settings'> & { only?: ModelName };
 
 // The models that may answer, in order: the tenant's (or the default, if the server does not have it), then the tenant's
-// fallback and the operator's. If the caller names one, only that.
+// fallbacks and the operator's. If the caller names one, only that.
 export async function findModels({ models, settings, only }: Choice) {
-  const { ai_provider: provider, ai_model, ai_fallback } = settings;
+  const { ai_provider: provider, ai_model, fallbacks } = settings;
   const isOwn = provider !== operatorsChoice && ai_model !== operatorsChoice;
   const own = isOwn ? { provider, model: ai_model } : undefined;
   const first = own && (await models.find(own)) ? own : models.default;
-  const wanted = (only ? [only] : [first, ai_fallback, models.fallback]).filter(name => name !== undefined);
+  const wanted = (only ? [only] : [first, ...fallbacks, models.fallback]).filter(name => name !== undefined);
   const names = [...new Map(wanted.map(name => [modelText(name), name])).values()];
   const found = await Promise.all(names.map(async name => ({ name, model: await models.find(name) })));
   return found.flatMap(({ name, model: one }) => (one ? [{ name, model: one }] : []));

@@ -1,4 +1,7 @@
 import { hashParts, type PrincipalOf, principalKey } from '@stak/http';
+import { agentOf, chooseAgent } from '../agents/current.ts';
+import { readDefinition } from '../agents/definition.ts';
+import { agentsOfTenant } from '../agents/tables.ts';
 import { showWaiting } from '../approvals/list.ts';
 import type { showApproval } from '../approvals/views.ts';
 import { importConversation } from '../conversations/conversations.ts';
@@ -10,7 +13,7 @@ import { findModels } from '../models/ask-model.ts';
 import { type ModelName, modelText } from '../models/models.ts';
 import * as schema from '../schema.ts';
 import { readAgentSettings } from '../settings.ts';
-import { enabledSkills } from '../skills/enabled-skills.ts';
+import { skillNames } from '../skills/enabled-skills.ts';
 import { type Caller, resolveChat, resolveUser } from '../state/access.ts';
 import { type AnswerOptions, definesAnswer } from '../state/answer-options.ts';
 import {
@@ -51,7 +54,9 @@ export type Asked = { address: Address; sent: Sent };
 
 export async function ask(service: OpenAiDeps, given: Ask): Promise<Asked> {
   const { caller, tenant, key, conversation_id: named, isKept, field, options } = given;
-  const model = await findModel(service, caller, tenant, given.model);
+  const agent = agentIn(given.model);
+  const model = agent === undefined ? await findModel(service, caller, tenant, given.model) : undefined;
+  if (agent !== undefined) await checkAgent(service, caller, tenant, agent);
   if (caller.kind === 'endUser' && options.instructions !== undefined)
     refuseField([field], 'Only the host can send instructions, with an API key');
   if (caller.kind === 'endUser') await refuseSkills(service, given);
@@ -80,7 +85,7 @@ export async function ask(service: OpenAiDeps, given: Ask): Promise<Asked> {
     await importConversation(
       service,
       address,
-      { user_id },
+      { user_id, ...(await chooseAgent(service, caller, tenant, { agent })) },
       {
         messages: history,
         mostMessages: tenant.settings.max_conversation_history,
@@ -101,7 +106,7 @@ export async function ask(service: OpenAiDeps, given: Ask): Promise<Asked> {
   const isPlain = plain !== undefined && plain.length <= limits.contentChars;
   const sent = await sendMessage(service, {
     ...{ caller, tenant, conversation_id, user_id, key, cause: given.cause },
-    isFollowed: given.isFollowed,
+    ...{ isFollowed: given.isFollowed, agent: { agent } },
     ...{ creates: true, isTemporary: named === undefined && !isKept },
     ...(isPlain ? { content: plain } : { content: '', options: asked }),
   });
@@ -114,8 +119,9 @@ async function refuseSkills(service: OpenAiDeps, { tenant, field, messages, opti
   const offered = options.tools?.map(({ name }) => name) ?? [];
   const called = partsOf(messages).flatMap(part => (part.type === 'tool-call' ? [part.toolName] : []));
   if (offered.length + called.length === 0) return;
-  const skills = new Set((await enabledSkills(service, tenant)).map(({ name }) => name.toLowerCase()));
-  const taken = (names: readonly string[]) => names.find(name => skills.has(name.toLowerCase()));
+  // Of any agent: the conversation may be handed over.
+  const isSkill = await skillNames(service, tenant.tenant_id);
+  const taken = (names: readonly string[]) => names.find(isSkill);
   const [asTool, asCall] = [taken(offered), taken(called)];
   if (asTool !== undefined) refuseField(['tools'], `${asTool} is a skill of the agent`);
   if (asCall !== undefined)
@@ -190,6 +196,40 @@ export async function listModels(
 }
 
 export const anyModel = 'default';
+
+// An agent of the tenant is named as a model is. No provider has this name.
+export const agentPrefix = 'agent/';
+const agentIn = (model: string): string | undefined =>
+  model.startsWith(agentPrefix) ? model.slice(agentPrefix.length) : undefined;
+
+// The agents that a caller may name.
+export async function listAgentNames(
+  { store }: Pick<OpenAiDeps, 'store'>,
+  { kind }: Pick<Caller, 'kind'>,
+  { tenant_id }: Pick<EnteredTenant, 'tenant_id'>,
+): Promise<string[]> {
+  const { items } = await store.query(agentsOfTenant, { tenant_id }, { limit: limits.namedAgents });
+  return items
+    .filter(({ published }) => published !== undefined)
+    .filter(one => kind === 'account' || readDefinition(one.published!).is_open_to_users)
+    .map(({ name }) => name);
+}
+
+async function checkAgent(
+  service: OpenAiDeps,
+  caller: Caller,
+  tenant: EnteredTenant,
+  agent: string,
+): Promise<void> {
+  const ref = await chooseAgent(service, caller, tenant, { agent }).catch(error => {
+    if (!agentErrors.includes(error)) throw error;
+    throw noModel(`The model "${agentPrefix}${agent.slice(0, 100)}" does not exist, or you cannot use it.`);
+  });
+  const settings = readAgentSettings((await agentOf(service, tenant, ref)).settings);
+  const { models } = service;
+  if (!models || (await findModels({ models, settings })).length === 0)
+    throw noModel(`No model is configured. ${models?.missing ?? ''}`.trim());
+}
 
 // Undefined for the tenant's own choice.
 async function findModel(

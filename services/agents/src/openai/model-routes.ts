@@ -4,7 +4,7 @@ import { enteredTenant } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import { modelText } from '../models/models.ts';
 import { tenantParams } from '../schema.ts';
-import { anyModel, listModels, type OpenAiDeps } from './ask.ts';
+import { agentPrefix, anyModel, listAgentNames, listModels, type OpenAiDeps } from './ask.ts';
 import { base, openAi } from './chat-routes.ts';
 
 const model = z.strictObject({
@@ -27,7 +27,7 @@ const list = route({
   operationId: 'agents.listOpenAiModels',
   summary: "List the models, in OpenAI's protocol",
   description:
-    '`default` is the agent of the tenant, with the model that the tenant has chosen. A host may name every other model of the server, a user those of the tenant.',
+    '`default` is the agent of the tenant, with the model that the tenant has chosen, and `agent/…` are its other agents. A host may name every other model of the server, a user those of the tenant.',
   request: { params: tenantParams },
   responses: {
     200: json(
@@ -56,6 +56,7 @@ const show = (id: string, owned_by: string) => ({ id, object: 'model' as const, 
 export function createModelListRoutes(service: OpenAiDeps) {
   const read = async (...of: [Parameters<typeof listModels>[1], Parameters<typeof listModels>[2]]) => [
     show(anyModel, 'stak'),
+    ...(await listAgentNames(service, of[0], of[1])).map(name => show(`${agentPrefix}${name}`, 'stak')),
     ...(await listModels(service, ...of)).map(name => show(modelText(name), name.provider)),
   ];
   return [

@@ -9,6 +9,7 @@ import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { retryOnConflict } from '../state/conflict-retry.ts';
 import { mcpPrefix } from './mcp/tools.ts';
+import { reservedNames } from './reserved-names.ts';
 import { executeSkill } from './run-skill.ts';
 import { OutcomeUnknown, refusalOf, type Skill, type SkillScope } from './skill.ts';
 import { customSkill, skillsOfTenant } from './tables.ts';
@@ -61,6 +62,8 @@ export async function putCustomSkill(
 function checkDraft({ outbound, skills }: SkillDeps, name: string, { url, parameters }: SkillDraft): void {
   if (skills.some(skill => skill.name === name))
     throw agentErrors.create('agents.skill_name_taken', 'A built-in skill has this name.');
+  if (reservedNames.has(name))
+    throw agentErrors.create('agents.skill_name_taken', 'Agents have a skill with this name.');
   if (name.startsWith(mcpPrefix))
     throw agentErrors.create(
       'agents.skill_name_taken',

@@ -3,6 +3,7 @@ import { enabledNames } from '../settings.ts';
 import { readCustomSkills } from './custom-skills.ts';
 import { readMcpSkills } from './mcp/servers.ts';
 import { mcpPrefix } from './mcp/tools.ts';
+import { reservedNames } from './reserved-names.ts';
 import type { Skill } from './skill.ts';
 
 // The enabled skills of a tenant. Its own skills are read only if an enabled name is not built in.
@@ -20,4 +21,17 @@ export async function enabledSkills(
     : [];
   // A tool of an MCP server never replaces one of our skills.
   return [...builtIn, ...custom, ...mcp.filter(({ name }) => names.has(name) && !ours.has(name))];
+}
+
+// Whether some agent of the tenant may have a skill of this name.
+export async function skillNames(
+  service: Base & SkillDeps,
+  tenant_id: string,
+): Promise<(name: string) => boolean> {
+  const custom = await readCustomSkills(service, tenant_id);
+  const names = new Set([...service.skills, ...custom].map(({ name }) => name.toLowerCase()));
+  return name => {
+    const spelled = name.toLowerCase();
+    return names.has(spelled) || reservedNames.has(spelled) || spelled.startsWith(mcpPrefix);
+  };
 }

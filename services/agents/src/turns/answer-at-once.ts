@@ -1,4 +1,5 @@
 import { failedCondition, is, isRefused, type NamedStep, type WriteStep, write } from '@stak/table';
+import { type AgentRef, agentOf, refOf } from '../agents/current.ts';
 import { type Draft, newHead, nextHead, nextNoted, putNextHead } from '../conversations/commit-turn.ts';
 import type { Base, EnteredTenant, Service, SkillDeps } from '../deps.ts';
 import { timestampOf, ttlAfter } from '../deps.ts';
@@ -27,7 +28,7 @@ export type AtOnce = {
   tenant: EnteredTenant;
   head?: Head; // if already read
   asUser: string | undefined; // the conversation must exist and belong to this user
-  draft: Draft; // of a new conversation
+  draft(): Promise<Draft>; // of a new conversation
   hasKey: boolean; // the sender may repeat it, so it needs a receipt
   // Finds the quota to count it against, in the same transaction. Without it, the message is counted already.
   payerOf?(head: Head | undefined): Payer;
@@ -41,17 +42,37 @@ export async function answerAtOnce(
   service: Base & SkillDeps & Pick<Service, 'dueShards' | 'conversationMemory' | 'models'>,
   given: AtOnce,
 ): Promise<TurnItem | undefined> {
-  const { incoming, tenant } = given;
-  const { content = '' } = incoming;
-  const reply = await replyAtOnce(service, tenant, content, () => enabledSkills(service, tenant));
+  const { incoming } = given;
+  const reply = await replyAs(service, given, given.tenant);
   if (!reply) return undefined;
   const key = keyOfConversation(incoming);
   const remembered = given.payerOf && service.conversationMemory.recall(key);
   const answered =
-    remembered && (await answerIn(service, given, reply, { ...remembered, isRemembered: true }));
+    remembered && (await answerAs(service, given, reply, { ...remembered, isRemembered: true }));
   if (answered) return answered;
   const [state, head] = await Promise.all([readState(service, key), given.head ?? readHead(service, key)]);
-  return answerIn(service, given, reply, { state, head, isRemembered: false });
+  return answerAs(service, given, reply, { state, head, isRemembered: false });
+}
+
+type Answering = Base & SkillDeps & Pick<Service, 'dueShards' | 'conversationMemory' | 'models'>;
+
+const replyAs = (service: Answering, { incoming: { content = '' } }: AtOnce, tenant: EnteredTenant) =>
+  replyAtOnce(service, tenant, content, () => enabledSkills(service, tenant));
+
+// A conversation of another agent than the settings of the tenant is answered as that agent answers, which may have
+// more to do.
+async function answerAs(
+  service: Answering,
+  given: AtOnce,
+  reply: ReplyDraft,
+  found: ConversationState,
+): Promise<TurnItem | undefined> {
+  const isNew = !found.state && !found.head && given.asUser === undefined;
+  const draft = isNew ? await given.draft() : undefined;
+  const tenant = await agentOf(service, given.tenant, found.state ?? draft ?? {});
+  if (tenant === given.tenant) return answerIn(service, given, reply, { ...found, draft });
+  const own = await replyAs(service, given, tenant);
+  return own && answerIn(service, { ...given, tenant }, { ...own, ...refOf(tenant) }, { ...found, draft });
 }
 
 type ConversationState = { state: StateItem | undefined; head: Head | undefined; isRemembered: boolean };
@@ -59,15 +80,15 @@ type ConversationState = { state: StateItem | undefined; head: Head | undefined;
 async function answerIn(
   service: Pick<Service, 'store' | 'clock' | 'dueShards' | 'conversationMemory'>,
   given: AtOnce,
-  { messages, ...reply }: ReplyDraft,
-  found: ConversationState,
+  { messages, ...reply }: ReplyDraft & AgentRef,
+  { draft, ...found }: ConversationState & { draft: Draft | undefined }, // if it is new
 ): Promise<TurnItem | undefined> {
   const { tenant, asUser, incoming } = given;
   const key = keyOfConversation(incoming);
   const { isRemembered } = found;
-  const isNew = !found.state && !found.head && asUser === undefined;
+  const isNew = draft !== undefined;
   const { state: known, head } = isNew
-    ? beginConversation(key, given.draft, service.clock.now())
+    ? beginConversation(key, draft, service.clock.now())
     : (found as Partial<Conversation>);
   if (!known || !head || !isIdle(known) || (!isRemembered && isExternal(head))) return undefined;
   if (head.epoch !== known.epoch || head.last_seq !== known.last_seq) return undefined;

@@ -79,5 +79,6 @@ export const sayStopped = 'The answer was stopped.';
 // Nobody waits for an error when a worker answers: the reason is the answer.
 export const sayOverBudget =
   'I cannot answer this now: what may be spent on answers today is used up. Ask again tomorrow.';
+export const sayTooExpensive = 'I cannot answer this: it would cost more than one answer may.';
 export const sayNoPrice =
   'I cannot answer this: my model has no price, so what it costs cannot be limited. An administrator can change that.';

@@ -1,5 +1,7 @@
 import { inSpan } from '@stak/kit';
 import { isUnavailable, retryWhileLeased } from '@stak/table';
+import { type AgentRef, agentOf, refOf } from '../agents/current.ts';
+import type { Values } from '../agents/definition.ts';
 import { pauseTurn } from '../approvals/paused-turn.ts';
 import { runCalls } from '../approvals/run-calls.ts';
 import { replayEvents, sayWaiting, showApproval } from '../approvals/views.ts';
@@ -10,17 +12,20 @@ import { answerOf, showReply } from '../conversations/views.ts';
 import type { Base, EnteredTenant, Service, StateDeps, TurnDeps } from '../deps.ts';
 import { AnswerCancelled, cleared, isCleared } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { readAgentSettings } from '../settings.ts';
+import { createTurnSpend } from '../models/budget.ts';
+import { defaultAgent, readAgentSettings } from '../settings.ts';
 import { enabledSkills } from '../skills/enabled-skills.ts';
-import type { SkillScope } from '../skills/skill.ts';
+import { reservedNames } from '../skills/reserved-names.ts';
+import type { Skill, SkillScope } from '../skills/skill.ts';
 import { turnPrincipal } from '../state/access.ts';
 import { inputOf, optionsOf } from '../state/answer-options.ts';
-import { type ConversationLease, whileHeld } from '../state/lease.ts';
+import { type ConversationLease, type StateItem, whileHeld } from '../state/lease.ts';
 import type { ApprovalItem, Progress } from '../state/paused.ts';
 import { type MessageItem, type NewTurn, plainTurn, type TurnItem } from '../state/turn-items.ts';
 import type { Live } from '../streaming/live-answers.ts';
 import { isCancelled, watchCancelled } from './cancel.ts';
 import { makeReply, type ReplyDraft, stopReply } from './reply.ts';
+import { countHandOffs, handedTo, teamSkills } from './team-skills.ts';
 
 export type TurnRun = {
   held: ConversationLease;
@@ -64,38 +69,63 @@ async function answerAll(
   live: Live,
   signal: AbortSignal,
 ): Promise<TurnItem | undefined> {
-  const { held, waiting, tenant, isLast, isAwaited } = run;
-  const { max_conversation_history: mostMessages } = tenant.settings;
-  const { approval_hours: hours } = readAgentSettings(tenant.settings);
+  const { held, waiting, isLast, isAwaited } = run;
+  const { max_conversation_history: mostMessages } = run.tenant.settings;
+  const { approval_hours: hours } = readAgentSettings(run.tenant.settings);
   let { progress, approvals = [] } = run.paused ?? {};
+  let tenant = await agentOf(service, run.tenant, progress ?? held.state); // as the agent that answers
   const settled = await settleHead(service, held, waiting, mostMessages);
   const replaced = findReplaced(service, run, settled);
   const tail = replaced ? settled.tail.slice(0, -1) : settled.tail;
   const scope = scopeOf(run, signal, replaced);
-  const refresh = () => service.enterTenant(turnPrincipal(tenant.tenant_id, scope.user_id), tenant.tenant_id);
+  const enter = () =>
+    service.enterTenant(turnPrincipal(run.tenant.tenant_id, scope.user_id), run.tenant.tenant_id);
+  // As it is now: a skill that the agent has lost since the turn began is not called.
+  const refresh = async () => agentOf(service, await enter(), currentOf(tenant, held));
   const [said, message_ids] = [waiting.flatMap(inputOf), waiting.map(one => one.message_id)];
+  const followHandOff = async (done: Progress) => {
+    const agent = handedTo(done);
+    if (agent !== undefined) tenant = await agentOf(service, run.tenant, { agent });
+  };
   const unsaved = takeUnsaved(service, run);
   if (unsaved) {
     const answered = waiting.filter(one => unsaved.message_ids.includes(one.message_id));
     const { made, progress } = unsaved;
-    return commit(service, { ...run, waiting: answered }, settled, made, progress, signal);
+    if (progress) await followHandOff(progress);
+    return commit(service, { ...run, tenant, waiting: answered }, settled, made, progress, signal);
   }
   let stored = progress; // as far as the store knows
   const stop = (asked: Progress | undefined) =>
-    commit(service, run, settled, stopReply(asked), stored, signal);
-  if (waiting.some(isCancelled)) return stop(progress);
+    commit(service, { ...run, tenant }, settled, stopReply(asked), stored, signal);
+  const spend = createTurnSpend();
+  const about = { channel: held.state.channel, variables: readVariables(held.state), spend };
+  if (waiting.some(isCancelled)) {
+    if (progress) await followHandOff(progress);
+    return stop(progress);
+  }
   for (;;) {
-    const skills = await enabledSkills(service, progress ? await refresh() : tenant);
+    const skillsNow = async () => {
+      const current = progress ? await refresh() : tenant;
+      const team = { ...about, tenant: current, refresh: enter, handOffs: countHandOffs(progress) };
+      return withTeam(await enabledSkills(service, current), await teamSkills(service, team));
+    };
+    let skills = await skillsNow();
     const emit = live.push;
-    if (progress) progress = await runCalls(service, { held, progress, approvals, skills, scope, emit });
+    if (progress) {
+      progress = await runCalls(service, { held, progress, approvals, skills, scope, emit });
+      const before = tenant;
+      await followHandOff(progress);
+      if (tenant !== before) skills = await skillsNow();
+    }
     const asked = {
       ...{ tenant, refresh, said, message_ids, tail, skills, scope, progress, emit },
+      ...about,
       ...{ isLast, isAwaited, options: optionsOf(waiting[0]!) },
       watchCancelled: () => watchCancelled(service, waiting),
     };
     const made = await makeReply(service, asked);
-    if ('messages' in made) return commit(service, run, settled, made, progress, signal);
-    progress = made.progress;
+    if ('messages' in made) return commit(service, { ...run, tenant }, settled, made, progress, signal);
+    progress = { ...made.progress, ...refOf(tenant) };
     const reply = replyTo(waiting, sayWaiting(progress.calls), progress.turn_id);
     const needsApproval = progress.calls.some(({ approval_id }) => approval_id !== undefined);
     try {
@@ -111,6 +141,21 @@ async function answerAll(
     }
   }
 }
+
+// The agent whose skills count: that of the conversation in the version that it stays with, or the published one.
+function currentOf(tenant: EnteredTenant, { state }: ConversationLease): AgentRef {
+  const { agent } = refOf(tenant);
+  return agent === undefined || agent !== state.agent ? { agent } : state;
+}
+
+// A skill of agents takes the place of one of the tenant with its name, from before it was reserved.
+const withTeam = (skills: readonly Skill[], team: readonly Skill[]): Skill[] => [
+  ...skills.filter(({ name }) => !reservedNames.has(name)),
+  ...team,
+];
+
+const readVariables = ({ variables }: StateItem): Values =>
+  variables === undefined ? {} : (JSON.parse(variables) as Values);
 
 async function settleHead(
   service: StateDeps & Pick<Service, 'store' | 'clock'>,
@@ -137,11 +182,14 @@ async function commit(
   const { max_conversation_history: mostMessages, max_context_tokens: mostTokens, memory } = settings;
   const { user_id, is_temporary } = held.state;
   const remembers = memory === 'automatic' && user_id !== undefined && !is_temporary;
+  const { agent: before = defaultAgent } = held.state;
+  const { name } = settings.profile;
+  const handed = countHandOffs(paused) > 0 && name !== before ? { handed_from: before } : {};
   let settled = begun;
   for (let moved = 0; ; moved++) {
     try {
       const replaced = findReplaced(service, run, settled);
-      const turn = newTurn(waiting, made, replaced, paused?.turn_id);
+      const turn = { ...newTurn(waiting, made, replaced, paused?.turn_id), ...refOf(tenant), ...handed };
       const reply = replyTo(waiting, answerOf(turn));
       const written = {
         head: settled.head,
@@ -155,6 +203,7 @@ async function commit(
         paused,
         cancels: run.paused?.approvals,
         remembers,
+        ...('handed_from' in handed && { agent: name }),
       };
       return await commitPatiently(service, held, written, signal);
     } catch (error) {

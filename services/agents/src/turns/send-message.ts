@@ -1,6 +1,8 @@
 import { hashParts, httpErrors } from '@stak/http';
 import { isUnavailable, ref } from '@stak/table';
+import { type ChosenAgent, chooseAgent } from '../agents/current.ts';
 import { replyAddress } from '../channels/send-reply.ts';
+import type { Draft } from '../conversations/commit-turn.ts';
 import { createConversation } from '../conversations/conversations.ts';
 import { dropMessages } from '../conversations/deletion.ts';
 import { mergeExternalWrites } from '../conversations/external-writes.ts';
@@ -35,6 +37,7 @@ export type Sending = {
   conversation_id: string;
   content: string;
   user_id: string | undefined; // of a new conversation
+  agent?: ChosenAgent; // of a new conversation; one that is there keeps its own
   key: string | undefined; // the caller's Idempotency-Key
   cause?: string; // what it is sent because of
   isFollowed?: boolean; // the caller wants the answer's events, not only the answer
@@ -71,7 +74,7 @@ export async function sendMessage(
   if (before) return repeat(service, before, fingerprint);
 
   const asUser = caller.kind === 'endUser' ? caller.userId : undefined;
-  const draft = draftOf(sending);
+  const draft = () => draftOf(service, sending);
   const granted = caller.kind === 'endUser' ? { granted: caller.scope } : {};
   const again = sending.regenerates ? { regenerates: true } : {};
   const asked = options === undefined ? {} : { options };
@@ -100,7 +103,7 @@ export async function sendMessage(
       const turn = await answerAtOnce(service, { ...atOnce, incoming, head });
       if (turn) return answeredBy(turn);
     }
-    const accepted = await acceptOrCreate(service, sending, incoming, settings.busy);
+    const accepted = await acceptOrCreate(service, sending, incoming, settings.busy, draft);
     if (accepted.kind === 'repeated') {
       await refundMessage(service, payer, reserved_on);
       return repeat(service, (await readMessage(service, address))!, fingerprint);
@@ -117,11 +120,17 @@ export async function sendMessage(
   }
 }
 
-const draftOf = ({ user_id, isTemporary }: Sending) => ({
-  user_id,
-  channel: dashboard,
-  ...(isTemporary && { is_temporary: true }),
-});
+async function draftOf(
+  service: Pick<Service, 'store'>,
+  { caller, tenant, user_id, isTemporary, agent = {} }: Sending,
+): Promise<Draft> {
+  return {
+    user_id,
+    channel: dashboard,
+    ...(isTemporary && { is_temporary: true }),
+    ...(await chooseAgent(service, caller, tenant, agent)),
+  };
+}
 
 const callerOf = (caller: Caller): string =>
   caller.kind === 'account' ? `account ${caller.accountId}` : `user ${caller.tenantId} ${caller.userId}`;
@@ -149,6 +158,7 @@ async function acceptOrCreate(
   sending: Sending,
   incoming: Incoming,
   busy: 'wait' | 'refuse',
+  draft: () => Promise<Draft>,
 ) {
   const { caller, creates } = sending;
   const asUser = caller.kind === 'endUser' ? caller.userId : undefined;
@@ -165,7 +175,7 @@ async function acceptOrCreate(
     if (caller.kind === 'endUser' && !creates) throw noConversation();
     const head = await readHead(service, incoming);
     if (head) await mergeExternalWrites(service, incoming);
-    else await createConversation(service, incoming, draftOf(sending)).catch(ifNotExisting);
+    else await createConversation(service, incoming, await draft()).catch(ifNotExisting);
   }
   throw noConversation();
 }

@@ -12,7 +12,7 @@ import {
 import { type Service, secondsOf, ttlAfter } from '../deps.ts';
 import { agentErrors } from '../errors.ts';
 import * as limits from '../limits.ts';
-import { accountDay, tenantDay, userDay } from '../main-table.ts';
+import { accountDay, agentDay, tenantDay, userDay } from '../main-table.ts';
 import type { AgentSettings } from '../settings.ts';
 
 export type Payer = { tenant_id: string; user_id?: string };
@@ -116,19 +116,20 @@ export type Reservation = { stepMicros: number; spend_micros: number } & (
   | { used_micros: number }
 );
 
+type SpendDay = typeof tenantDay | typeof agentDay | typeof accountDay;
+
 // The maximum cost of a model's step is reserved before it is made, so the limit is never exceeded. The account's is
 // reserved first, for the operator.
 export async function reserveSpend(
   service: Pick<Service, 'store' | 'clock'>,
-  day: typeof tenantDay | typeof accountDay,
+  day: SpendDay,
   key: { tenant_id: string; date: string } | { account_id: string; date: string },
   { stepMicros, ...micros }: Reservation,
   capUsd: number | undefined,
 ): Promise<void> {
   const nowMs = service.clock.now();
   const capMicros = capUsd === undefined ? undefined : Math.floor(capUsd * limits.microsPerUsd);
-  const refusal = (isSpent: boolean) =>
-    spent(day === accountDay ? 'account' : 'tenant', capUsd!, nowMs, isSpent);
+  const refusal = (isSpent: boolean) => spent(scopeOf(day), capUsd!, nowMs, isSpent);
   if (capMicros !== undefined && stepMicros > capMicros) throw refusal(true);
   const most = capMicros === undefined ? undefined : capMicros - micros.spend_micros;
   const hasRoom =
@@ -155,7 +156,7 @@ export const spentOf = ({ spend_micros = 0, reserved_micros = 0 }: Day): number 
 
 async function readSpent(
   { store }: Pick<Service, 'store'>,
-  day: typeof tenantDay | typeof accountDay,
+  day: SpendDay,
   key: { date: string },
 ): Promise<number> {
   const options = { consistent: true, pattern: 'read spending' };
@@ -170,10 +171,20 @@ export const isSpent = (error: unknown): boolean =>
   (error.code === 'agents.price_unknown' ||
     (error.code === 'agents.spend_exceeded' && Object(error.details).is_reserved !== true));
 
-function spent(scope: 'account' | 'tenant', capUsd: number, nowMs: number, isSpent: boolean) {
+type Scope = 'account' | 'tenant' | 'agent';
+const scopeOf = (day: SpendDay): Scope => {
+  if (day === accountDay) return 'account';
+  return day === agentDay ? 'agent' : 'tenant';
+};
+const limitedBy = {
+  account: { whose: 'The account', by: 'the operator of the server' },
+  tenant: { whose: 'The tenant', by: 'its settings' },
+  agent: { whose: 'The agent', by: 'its definition' },
+};
+
+function spent(scope: Scope, capUsd: number, nowMs: number, isSpent: boolean) {
   const resetMs = resetOf(nowMs);
-  const whose = scope === 'tenant' ? 'The tenant' : 'The account';
-  const by = scope === 'tenant' ? 'its settings' : 'the operator of the server';
+  const { whose, by } = limitedBy[scope];
   return agentErrors.create(
     'agents.spend_exceeded',
     `${whose} has reached what ${by} allows for models a day: $${capUsd}.`,
@@ -201,20 +212,26 @@ export async function settleAccountSpend(
 
 export type Spent = { input_tokens: number; output_tokens: number; cost_micros: number };
 
-// The tokens of a turn, and what was reserved for it and not spent: `reservedMicros` includes what earlier steps have
-// spent, and `openMicros` is for the last one.
+// What was reserved in a day: `booked` includes what earlier steps have spent, and `open` is for the last one.
+type Booked = { booked: number; open: number };
+type Written = { tenant: Booked; agent: Booked; isPart: boolean };
+
+// The tokens of a turn, and what was reserved for it and not spent.
 export async function settleSpend(
   { store }: Pick<Service, 'store'>,
-  { tenant_id, user_id }: Payer,
+  { tenant_id, user_id, agent }: Payer & { agent: string | undefined },
   date: string,
   { input_tokens, output_tokens, cost_micros }: Spent,
-  { reservedMicros, openMicros }: { reservedMicros: number; openMicros: number },
+  { tenant, agent: ofAgent, isPart }: Written,
 ): Promise<void> {
-  const tokens = { model_turns: output_tokens > 0 ? 1 : 0, input_tokens, output_tokens };
+  const tokens = { model_turns: output_tokens > 0 && !isPart ? 1 : 0, input_tokens, output_tokens };
   const options = { upsert: true, pattern: 'settle spending' };
-  const over = cost_micros - reservedMicros;
-  const add = { ...tokens, spend_micros: over, reserved_micros: -openMicros };
-  await store.update(tenantDay, { tenant_id, date }, { add }, options);
+  const settled = ({ booked, open }: Booked) => ({
+    add: { ...tokens, spend_micros: cost_micros - booked, reserved_micros: -open },
+  });
+  await store.update(tenantDay, { tenant_id, date }, settled(tenant), options);
+  if (agent !== undefined)
+    await store.update(agentDay, { tenant_id, agent, date }, settled(ofAgent), options);
   if (user_id !== undefined)
     await store.update(
       userDay,

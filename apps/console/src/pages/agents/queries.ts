@@ -9,6 +9,7 @@ export type OwnSkill = ApiTypes['agents.getCustomSkill']['data'] & { is_enabled:
 export type Conversation = ApiTypes['agents.listConversations']['data']['data'][number];
 export type Turn = ApiTypes['agents.listMessages']['data']['data'][number];
 export type Approval = ApiTypes['agents.getApproval']['data'];
+export type ListedAgent = ApiTypes['agents.listAgents']['data']['data'][number];
 export type Memory = ApiTypes['agents.listMemory']['data']['data'][number];
 
 // A conversation is named after its first message, once that is answered.
@@ -16,6 +17,8 @@ export const nameOfConversation = ({ title, turns, conversation_id }: Conversati
   title ?? (turns === 0 ? 'New conversation' : conversation_id);
 
 export const skillsKey = (tenant_id: string) => ['skills', tenant_id] as const;
+export const agentsKey = (tenant_id: string) => ['named-agents', tenant_id] as const;
+export const agentKey = (tenant_id: string, name: string) => ['named-agent', tenant_id, name] as const;
 export const channelsKey = (tenant_id: string) => ['channels', tenant_id] as const;
 export const conversationsKey = (tenant_id: string) => ['conversations', tenant_id] as const;
 export const conversationKey = (conversationPath: ConversationPath) =>

@@ -16,6 +16,7 @@ import { usePageTitle } from '../../shell/page-title.ts';
 import { Channels } from '../agents/channels/channels.tsx';
 import { Chat } from '../agents/chat/chat.tsx';
 import { MemoryOfUsers } from '../agents/memory/memory.tsx';
+import { AgentsTab } from '../agents/named/agents-tab.tsx';
 import { Skills } from '../agents/skills/skills.tsx';
 import { UsageTab } from '../agents/usage.tsx';
 import { agentTabs, type Go, isTenantTab, type Tab, type TenantSearch, tenantTabs } from './address.ts';
@@ -27,6 +28,7 @@ import { Users } from './users.tsx';
 
 const titles: Readonly<Record<Tab, string>> = {
   chat: 'Chat',
+  agents: 'Agents',
   usage: 'Usage',
   memory: 'Memory',
   channels: 'Channels',
@@ -124,6 +126,7 @@ function TenantTabs({ tabs, chosen, tenant: { tenant_id, status }, search, go }:
     );
   const panels: Readonly<Record<Tab, () => ReactNode>> = {
     chat: () => <Chat tenant_id={tenant_id} search={search} go={go} />,
+    agents: () => <AgentsTab tenant_id={tenant_id} agent={search.agent} go={go} />,
     usage: () => <UsageTab tenant_id={tenant_id} />,
     memory: () => <MemoryOfUsers tenant_id={tenant_id} user={search.user} go={go} />,
     channels: () => <Channels tenant_id={tenant_id} status={status} />,

@@ -7,7 +7,12 @@ import { type ConnectFlags, connect } from '../connection.ts';
 import { withoutCommands } from '../print.ts';
 import { converse } from './chat-session.ts';
 
-export type ChatFlags = ConnectFlags & { tenant?: unknown; user?: unknown; conversation?: unknown };
+export type ChatFlags = ConnectFlags & {
+  tenant?: unknown;
+  user?: unknown;
+  conversation?: unknown;
+  agent?: unknown;
+};
 
 // A turn may take the server two minutes; then it fails with a reason.
 const answerMs = 150_000;
@@ -16,6 +21,9 @@ export async function chat(flags: ChatFlags, given: string): Promise<void> {
   const tenant_id = readText('--tenant', flags.tenant);
   const user_id = readText('--user', flags.user);
   const wanted = readOptional('--conversation', flags.conversation);
+  const agent = readOptional('--agent', flags.agent);
+  if (wanted !== undefined && agent !== undefined)
+    throw new UsageError('--agent is for a new conversation: leave out --conversation');
   const isTerminal = process.stdin.isTTY === true;
   const message = given || (isTerminal ? undefined : (await text(process.stdin)).trim());
   if (message === '') throw new UsageError('what do you want to say? like stak chat … "Hello"');
@@ -25,7 +33,7 @@ export async function chat(flags: ChatFlags, given: string): Promise<void> {
   let conversation_id = wanted;
   if (conversation_id !== undefined) await checkUser(client, { ...talk, conversation_id });
   const say = async (content: string, signal?: AbortSignal) => {
-    conversation_id ??= await begin(client, talk);
+    conversation_id ??= await begin(client, talk, agent);
     printAnswer(await ask(client, { ...talk, conversation_id }, content, signal));
   };
   if (message !== undefined) return say(message);
@@ -49,8 +57,12 @@ async function checkUser(client: Client, { user_id, ...conversation }: Conversat
   }
 }
 
-async function begin(client: Client, { tenant_id, user_id }: Talk): Promise<string> {
-  const { data } = await client.agents.createConversation({ tenant_id, body: { user_id } });
+async function begin(
+  client: Client,
+  { tenant_id, user_id }: Talk,
+  agent: string | undefined,
+): Promise<string> {
+  const { data } = await client.agents.createConversation({ tenant_id, body: { user_id, agent } });
   whisper(`a new conversation: continue it later with --conversation ${data.conversation_id}`);
   return data.conversation_id;
 }

@@ -8,6 +8,7 @@ export function registerChat(cli: CAC): void {
     .option('--tenant <id>', 'The tenant of the agent')
     .option('--user <id>', 'The user to chat as; `me` with the token of a user')
     .option('--conversation <id>', 'The conversation to continue (default: a new one)')
+    .option('--agent <name>', 'The agent of a new conversation (default: that of the tenant)')
     .example('stak chat --tenant acme --user ann')
     .example('stak chat --tenant acme --user ann "How is the sprint?"')
     .example('stak chat --tenant acme --user ann --conversation first < question.txt')

@@ -1,8 +1,10 @@
 import { apiKey, auditEntry, profile, subscription } from '@stak/accounts/tables';
 import {
+  agentDay,
   conversation,
   conversations,
   customSkill,
+  namedAgent,
   tenantDay,
   tenantsWithMemory,
   turn,
@@ -159,6 +161,8 @@ const entities: readonly FollowedEntity[] = [
   }),
   follow(userDay, { view: 'agent_usage', ownerOf: ofUser }),
   follow(tenantDay, { view: 'agent_days', ownerOf: ofTenant }),
+  follow(agentDay, { view: 'agent_spending', ownerOf: ofTenant }),
+  follow(namedAgent, { view: 'agents', ownerOf: ofTenant, omit: ['draft', 'published'] }),
   follow(customSkill, { view: 'skills', ownerOf: ofTenant, omit: ['secret'] }),
 
   follow(task, { view: 'tasks', ownerOf: ofTaskUser, idAttribute: 'task_id', cause }),
