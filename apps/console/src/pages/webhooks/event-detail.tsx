@@ -29,6 +29,7 @@ import { CopyIcon } from '../../components/fields/copy.tsx';
 import { useAction } from '../../queries/actions.ts';
 import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
+import { paced } from '../../queries/pace.ts';
 import { useMay } from '../../queries/permissions.ts';
 import { counted, formatAgo, formatBytes, formatTime } from '../../text/format.ts';
 import { type EventTab, eventTabs } from './address.ts';
@@ -48,7 +49,7 @@ const isOpen = (event: Event | undefined): boolean =>
 
 const useEvent = (eventId: string) =>
   useAnswer(['event', eventId], () => client.webhooks.readEvent({ eventId }), {
-    refetchInterval: ({ state }) => (isOpen(state.data) ? 1_500 : false),
+    refetchInterval: ({ state }) => isOpen(state.data) && paced(1_500)(),
   });
 
 const viewNames: Readonly<Record<EventTab, string>> = {

@@ -6,6 +6,7 @@ import { PermittedFields } from '../../../components/feedback/permitted.tsx';
 import { useSubmit } from '../../../queries/actions.ts';
 import { useRows } from '../../../queries/answers.ts';
 import { client } from '../../../queries/api.ts';
+import { paced } from '../../../queries/pace.ts';
 import { formatTime } from '../../../text/format.ts';
 import { jsonText } from '../../../text/payload-text.ts';
 import { type Approval, approvalsKey, type ConversationPath, turnsKey } from '../queries.ts';
@@ -17,7 +18,7 @@ export function Approvals({ conversationPath }: { conversationPath: Conversation
   const { data = [] } = useRows(
     approvalsKey(conversationPath),
     () => client.agents.listConversationApprovals({ ...conversationPath, limit: 100 }),
-    { refetchInterval: refreshMs, retry: false },
+    { refetchInterval: paced(refreshMs), retry: false },
   );
   return data
     .filter(one => one.status === 'waiting')
