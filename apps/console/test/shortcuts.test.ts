@@ -23,8 +23,10 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('link', { name: /^evt_/ }).first().waitFor();
     const open = page.locator('[aria-current="true"]');
     const [newest, older] = await page.getByRole('link', { name: /^evt_/ }).allInnerTexts();
+    await page.keyboard.press('j');
+    await page.locator('tr[data-marked]', { hasText: newest! }).waitFor();
     for (const [key, event] of [
-      ['j', newest],
+      ['Enter', newest],
       ['j', older],
       ['k', newest],
     ] as const) {
