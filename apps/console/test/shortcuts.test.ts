@@ -69,12 +69,27 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
 
+    // What was opened is offered again, first and selected. Escape leaves it.
+    await page.keyboard.press('Control+K');
+    await page.getByRole('button', { name: 'Pay the rent' }).and(page.locator('[data-selected]')).waitFor();
+    await expectUsable(page, 'the palette');
+    await page.keyboard.press('Escape');
+
     // Actions come before pages, and their field has the focus.
     await page.keyboard.press('Control+K');
     await box.fill('new t');
     await page.getByRole('button', { name: 'New task' }).and(page.locator('[data-selected]')).waitFor();
     await page.keyboard.press('Enter');
     await focused('New task').waitFor();
+    await page.keyboard.press('Control+K');
+    await box.fill('theme');
+    await page.getByRole('button', { name: 'Dark colours' }).and(page.locator('[data-selected]')).waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+    await page.keyboard.press('Control+K');
+    await box.fill('sign out');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
     expect(failures).toEqual([]);
   });
 
