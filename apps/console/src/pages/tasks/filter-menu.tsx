@@ -1,5 +1,6 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
+import { Fragment } from 'react';
 
 type Choice = readonly [label: string, term: string];
 type Group = readonly [label: string, choices: readonly Choice[]];
@@ -52,7 +53,7 @@ export function FilterMenu({ filter, isDisabled, onChange }: Props) {
       </Menu.Target>
       <Menu.Dropdown>
         {groups.map(([label, choices]) => (
-          <div key={label} role="group" aria-label={label}>
+          <Fragment key={label}>
             <Menu.Label>{label}</Menu.Label>
             {choices.map(([name, term]) => (
               <Menu.Item
@@ -65,7 +66,7 @@ export function FilterMenu({ filter, isDisabled, onChange }: Props) {
                 {name}
               </Menu.Item>
             ))}
-          </div>
+          </Fragment>
         ))}
         <Menu.Divider />
         <Menu.Item component="a" href="/docs/guides/tasks">

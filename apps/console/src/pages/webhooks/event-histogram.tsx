@@ -11,6 +11,7 @@ type Props = {
 };
 
 const height = 44;
+const columnMostPx = 48;
 const gap = 0.2; // of a column
 
 // The time as the fields of the filter have it: local, to the second.
@@ -47,6 +48,7 @@ export function EventHistogram({ rows, onRange }: Props) {
       <svg
         viewBox={`0 0 ${bins.length} ${height}`}
         preserveAspectRatio="none"
+        style={{ maxWidth: bins.length * columnMostPx }}
         role="img"
         aria-label={`Events by ${spanOf(bins[0]!)}: ${counted(rows.length, 'event')}, ${failed} of them failed`}
         onPointerDown={event => {
