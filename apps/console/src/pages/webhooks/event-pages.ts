@@ -9,7 +9,7 @@ import {
 import { useEffect, useMemo, useState } from 'react';
 import { client } from '../../queries/api.ts';
 import { useLive } from '../../queries/live.ts';
-import { paced } from '../../queries/pace.ts';
+import { idleMs, paced } from '../../queries/pace.ts';
 import type { EventStatus, EventsSearch } from './address.ts';
 import { readPage } from './event-query.ts';
 import { type EventPages, withNewest } from './newest-events.ts';
@@ -18,7 +18,7 @@ export const unsettled = new Set<EventStatus>(['received', 'processing', 'retryi
 const pageRows = 100;
 const pollMs = 2_000; // while deliveries are on their way
 const quietPollMs = 10_000;
-const idlePollMs = 20_000; // of a page that nobody touches, but may watch
+const watchedPollMs = 20_000; // of a page that nobody touches, but may watch: several sources have no stream
 const refreshedPages = 4; // read again as a whole while they have deliveries on their way
 
 /** Reads a list again, unless it has become so long that only its newest events are. */
@@ -58,7 +58,7 @@ export function useEvents(sourceId: string | undefined, filters: EventsSearch) {
     enabled: !isPaused && events.data !== undefined && !events.isPlaceholderData,
     refetchInterval: ({ state }) => {
       const isOpen = state.data?.data.some(row => unsettled.has(row.status)) ?? false;
-      return paced(isOpen ? pollMs : quietPollMs, idlePollMs)();
+      return paced(isOpen ? pollMs : quietPollMs, sourceId === undefined ? watchedPollMs : idleMs)();
     },
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key changes with the answer that it belongs to
