@@ -123,7 +123,10 @@ describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowl
     await chosen.getByText('2 events chosen').waitFor();
     await expectUsable(page, 'chosen events');
     await chosen.getByRole('button', { name: 'Replay' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Replay 2 events' }).click();
+    await page
+      .getByRole('dialog', { name: 'Replay 2 events?' })
+      .getByRole('button', { name: 'Replay' })
+      .click();
     await expect.poll(() => destination.bodies.length).toBe(4);
     await chosen.waitFor({ state: 'detached' });
 
