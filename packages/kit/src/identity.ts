@@ -17,7 +17,7 @@ const colorNames = [
   'danger',
 ] as const;
 
-// Text has a contrast of at least 4.5 with each of the grounds: identity.test.ts works it out.
+/** On a light page. Text has a contrast of at least 4.5 with each of the grounds: a test works it out. */
 export const light: Colors = {
   ground: '#f7f8f5',
   surface: '#ffffff',
@@ -31,6 +31,7 @@ export const light: Colors = {
   'accent-soft': '#e2f1ea',
   danger: '#ad2117',
 };
+/** On a dark page. */
 export const dark: Colors = {
   ground: '#0e1311',
   surface: '#151b18',
@@ -45,6 +46,7 @@ export const dark: Colors = {
   danger: '#ff9a8f',
 };
 
+/** The type: that of the system, unless Inter is installed. */
 export const fonts = {
   text: 'Inter, "Inter Variable", ui-sans-serif, system-ui, -apple-system, "Segoe UI", sans-serif',
   code: 'ui-monospace, "SF Mono", "JetBrains Mono", "Cascadia Code", Menlo, Consolas, monospace',

@@ -87,12 +87,12 @@ function Column({ bin, at, most, isBrushed }: { bin: Bin; at: number; most: numb
   const scale = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * (height - 2)));
   const whole = scale(bin.count);
   const red = scale(bin.failed);
-  const place = { x: at + gap / 2, width: 1 - gap };
+  const span = { x: at + gap / 2, width: 1 - gap };
   return (
     <g data-brushed={isBrushed || undefined}>
       <rect className="stak-histogram-back" x={at} width={1} y={0} height={height} />
-      <rect className="stak-histogram-good" {...place} y={height - whole} height={whole - red} />
-      <rect className="stak-histogram-bad" {...place} y={height - red} height={red} />
+      <rect className="stak-histogram-good" {...span} y={height - whole} height={whole - red} />
+      <rect className="stak-histogram-bad" {...span} y={height - red} height={red} />
     </g>
   );
 }

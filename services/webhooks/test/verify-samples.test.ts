@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { signDelivery } from '../../services/webhooks/src/signatures/signing.ts';
+import { signDelivery } from '../src/signatures/signing.ts';
 
 // The samples of the page, word for word, with what Stak really sends. Each is called by a few lines of its language,
 // which print "valid" or "refused". Languages that are not on this machine are left out.
 
-const page = join(import.meta.dirname, '../../docs/guides/verify-a-signature.md');
+const page = join(import.meta.dirname, '../../../docs/guides/verify-a-signature.md');
 
 type Sample = {
   command: string; // that has to be there
@@ -54,12 +54,13 @@ print("valid" if verify(os.environ["SECRET"], headers, open("body", "rb").read()
     files: sample => ({
       'sample.go': sample.replace('package webhooks', 'package main'),
       'main.go': `package main
-import ("fmt"; "net/http"; "os")
+import http "net/http"
+import os "os"
 func main() {
   header := http.Header{}
   ${headersIn((name, variable) => `header.Set("${name}", os.Getenv("${variable}"))`, '\n  ')}
   body, _ := os.ReadFile("body")
-  if Verify(os.Getenv("SECRET"), header, body) { fmt.Println("valid") } else { fmt.Println("refused") }
+  if Verify(os.Getenv("SECRET"), header, body) { os.Stdout.WriteString("valid") } else { os.Stdout.WriteString("refused") }
 }`,
     }),
     prepare: 'go build -o sample main.go sample.go',
