@@ -34,7 +34,7 @@ const groups: readonly Group[] = [
 ];
 
 /** The filter with the term, or without it if it has it already. */
-export function withTerm(filter: string, term: string): string {
+function withTerm(filter: string, term: string): string {
   const terms = filter.split(/\s+/).filter(Boolean);
   return (terms.includes(term) ? terms.filter(one => one !== term) : [...terms, term]).join(' ');
 }
