@@ -16,7 +16,13 @@ const guides: readonly (readonly [section: string, names: readonly string[]])[] 
   ['Do it', ['verify-a-signature', 'retries', 'idempotency', 'pagination']],
   [
     'Build on it',
-    ['define-a-table', 'consume-a-stream', 'run-dynamodb-locally', 'sign-in-with-github-and-google'],
+    [
+      'define-a-table',
+      'consume-a-stream',
+      'run-dynamodb-locally',
+      'replace-dynamodb-local',
+      'sign-in-with-github-and-google',
+    ],
   ],
   ['Change it', ['change-stak']],
 ];

@@ -4,7 +4,7 @@ import { extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { Api } from '@stak/http';
+import type { Mount } from '@stak/http';
 
 /** The folder of an app's built pages: in the package it is beside the bundle. */
 export function builtPages(app: string): string {
@@ -28,7 +28,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 // The context of a handler.
-type PageContext = Parameters<Parameters<Api['app']['notFound']>[0]>[0];
+type PageContext = Parameters<Parameters<Mount>[1]>[0];
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type File = { body: Bytes; encoded: Readonly<Record<Encoding, Bytes>>; type: string; isPage: boolean };
