@@ -25,6 +25,7 @@ const programs = [
   'apps/server/test/{archive,archive-account,archive-continue,archive-user,simulate,simulate-units}.test.ts',
   'apps/server/test/backup/crash.test.ts',
   'apps/server/test/walk/*.test.ts',
+  'services/webhooks/test/verify-samples.test.ts',
   'test/guides/*.test.ts',
 ];
 // Also a command of its own, because it fills the machine: npm run test:attacks.

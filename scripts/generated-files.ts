@@ -19,12 +19,14 @@ export async function generatedFiles(): Promise<[path: string, text: string][]> 
   const { describeApi, serviceErrors } = await load('apps/server/src/compose/document.ts');
   const { errorTexts } = await load('apps/server/src/http/reference/error-texts.ts');
   const { roles } = await load('services/accounts/src/roles.ts');
+  const { identityCss } = await load('packages/kit/src/identity.ts');
   const { generateClient } = await load('packages/client/src/generator.ts');
 
   const document: Documented = describeApi();
   const catalogues: Catalogue[] = [httpErrors, tableErrors, streamErrors, ...serviceErrors()];
   return [
     ['packages/client/src/generated.ts', format(generateClient(document))],
+    ['packages/kit/src/identity.css', identityCss()],
     ['docs/reference/errors.md', errorsPage(catalogues, document, errorTexts)],
     ['docs/reference/roles.md', rolesPage(roles, document)],
     ['docs/adr/README.md', decisionsPage(readDecisions(join(root, 'docs/adr')))],

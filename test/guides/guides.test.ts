@@ -112,8 +112,11 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     /└ task: Pack the order, why/,
     /order\.paid +Pack the order, why/,
   ],
+  [page('retries'), '"delaysS":[10,40]', '"action":"replay"', '"action":"cancel"'],
+  [page('idempotency'), /^idempotency-replayed: true/im, 'http.idempotency_mismatch'],
   [page('inbox'), '"title":"Your invoice"', /^event: counts$/m],
   [page('tasks'), '"title":"Buy milk"', '"title":"Buy bread"'],
+  [page('pagination'), /^Pack order 7$/m, /^Buy bread$/m],
   [
     page('agents'),
     /^openai-compatible\/llama3.2 +no price +default$/m,

@@ -1,6 +1,7 @@
 import '@mantine/core/styles.css';
+import '@stak/kit/identity.css';
 import './console.css';
-import { createTheme, MantineProvider } from '@mantine/core';
+import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -10,27 +11,7 @@ import { takeDestination } from './queries/destination.ts';
 import { queries } from './queries/query-client.ts';
 import { router } from './router.tsx';
 import { LateNotifications } from './shell/notifications.tsx';
-
-const theme = createTheme({
-  primaryColor: 'teal',
-  primaryShade: 9,
-  defaultRadius: 'md',
-  cursorType: 'pointer',
-  respectReducedMotion: true,
-  components: {
-    // No upper case, which is harder to read.
-    Badge: { defaultProps: { tt: 'none' } },
-    Modal: { styles: { title: { fontWeight: 600 } } },
-    Drawer: { styles: { title: { fontWeight: 600 } } },
-    // Screen readers need a name for the cross.
-    CloseButton: { defaultProps: { 'aria-label': 'Close' } },
-    // The first item gets the focus. A separate focus target would have a role that a menu may not contain.
-    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
-    // A page may have one banner only, and the title of a dialog is not it.
-    ModalHeader: { defaultProps: { role: 'presentation' } },
-    DrawerHeader: { defaultProps: { role: 'presentation' } },
-  },
-});
+import { cssVariablesResolver, theme } from './theme.ts';
 
 // Restores the `#` fragment after a sign-in at a provider, which never receives it.
 const { pathname, search, hash } = router.history.location;
@@ -45,7 +26,7 @@ session.subscribe(() => {
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto">
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariablesResolver} defaultColorScheme="auto">
       <LateNotifications />
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />

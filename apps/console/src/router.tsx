@@ -225,6 +225,11 @@ const table = createRoute({
   validateSearch: readTableSearch,
   component: latePage(() => import('./pages/tables/table-page.tsx'), 'TablePage'),
 });
+const server = createRoute({
+  getParentRoute: () => inside,
+  path: '/server',
+  component: latePage(() => import('./pages/server/server-page.tsx'), 'ServerPage'),
+});
 const account = createRoute({
   getParentRoute: () => inside,
   path: '/account',
@@ -263,6 +268,7 @@ export const router = createRouter({
       sql,
       tables,
       table,
+      server,
       account,
       nothing,
     ]),

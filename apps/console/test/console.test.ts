@@ -86,9 +86,9 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     expect(failures).toEqual([]);
   });
 
-  it('shows reminders to the account in the overview', async () => {
+  it('shows reminders to the account behind the bell of every page', async () => {
     const { page, client, failures } = await enter();
-    await page.getByText('Nothing to do').waitFor();
+    await page.getByRole('button', { name: 'Alerts', exact: true }).waitFor();
     const { tasks, accounts } = client;
     const reminder = { at: new Date(Date.now() + 3000).toISOString() };
     await tasks.create({ body: { title: 'Call Ann', reminder } });
@@ -102,7 +102,7 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
       ); // the first makes the inbox
     await expect.poll(unread, { timeout: 60_000 }).toBe(1);
     await page.reload();
-    await page.getByRole('button', { name: 'Read them' }).click();
+    await page.getByRole('button', { name: 'Alerts: 1 unread message' }).click();
     await page.getByRole('dialog').getByText('Call Ann').first().waitFor();
     expect(await findBarriers(page)).toEqual([]);
     expect(failures).toEqual([]);

@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { openBrowserAndServer } from './browser-and-server.ts';
+import { bestWaitMs, watchInteractions } from './interactions.ts';
 import { openSignedInPage } from './signed-in-page.ts';
 import { openDestination, post } from './test-server.ts';
 import { expectUsable, follow } from './usability.ts';
@@ -100,6 +101,123 @@ describe.skipIf(!browser)(browser ? 'events' : 'events (needs a browser)', slowl
     await page.goto(`${server.url}/console/data/insights?service=inbox`);
     await page.getByText('Read rate').waitFor();
     await expect.poll(() => headings.allInnerTexts()).toEqual(['Insights', 'Messages by day']);
+  });
+
+  it('are chosen, replayed and cancelled together, by keys and by pointer', async () => {
+    const { page, client, failures } = await openSignedInPage(browser!, server.url, {
+      viewport: { width: 1440, height: 900 },
+    });
+    const destination = await openDestination(200);
+    const sent: string[] = [];
+    for (const name of ['Shop', 'Bank']) {
+      const { sourceId, ingestUrl } = (await client.webhooks.createSource({ body: { name } })).data;
+      const body = { name: `Billing of ${name}`, destinationUrl: destination.url };
+      await client.webhooks.createConnection({ sourceId, body });
+      const answer = await post(ingestUrl!, { type: `${name.toLowerCase()}.paid` });
+      sent.push(((await answer.json()) as { eventId: string }).eventId);
+    }
+    await expect.poll(() => destination.bodies.length).toBe(2);
+    await page.goto(`${server.url}/console/webhooks/events`);
+    for (const eventId of sent) await page.getByRole('checkbox', { name: `Choose ${eventId}` }).check();
+    const chosen = page.getByRole('toolbar', { name: 'Chosen events' });
+    await chosen.getByText('2 events chosen').waitFor();
+    await expectUsable(page, 'chosen events');
+    await chosen.getByRole('button', { name: 'Replay' }).click();
+    await page
+      .getByRole('dialog', { name: 'Replay 2 events?' })
+      .getByRole('button', { name: 'Replay' })
+      .click();
+    await expect.poll(() => destination.bodies.length).toBe(4);
+    await chosen.waitFor({ state: 'detached' });
+
+    // The whole row opens, and r replays what is open.
+    await page
+      .getByRole('row', { name: /bank.paid/ })
+      .getByText('bank.paid')
+      .click();
+    const pane = page.getByRole('complementary', { name: 'Event' });
+    await pane.getByRole('heading', { name: 'bank.paid' }).waitFor();
+    await page.keyboard.press('r');
+    await expect.poll(() => destination.bodies.length).toBe(5);
+    await page.keyboard.press('Escape');
+    await pane.waitFor({ state: 'detached' });
+
+    // x chooses what j has marked, and what is on its way can be cancelled.
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await chosen.getByText('1 event chosen').waitFor();
+    await chosen.getByRole('button', { name: 'Cancel deliveries' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel deliveries' }).click();
+    await page.getByText('1 event is not tried any more.').waitFor();
+    expect((await client.webhooks.listJobs()).data.data.map(job => job.action).toSorted()).toEqual([
+      'cancel',
+      'replay',
+      'replay',
+    ]);
+    destination.close();
+    expect(failures).toEqual([]);
+  });
+
+  it('are as fast with a hundred thousand of them, and can be narrowed by dragging over their times', async () => {
+    const { page, client, failures } = await openSignedInPage(browser!, server.url, {
+      viewport: { width: 1440, height: 900 },
+    });
+    const { sourceId, ingestUrl } = (await client.webhooks.createSource({ body: { name: 'Shop' } })).data;
+    await post(ingestUrl!, { type: 'order.paid' });
+    const [sample] = (await client.webhooks.listEvents({ sourceId })).data.data;
+    const pageOf = 10_000;
+    const asked: URL[] = [];
+    await page.route('**/v1/events?*', route => {
+      const address = new URL(route.request().url());
+      asked.push(address);
+      const first = Number(address.searchParams.get('cursor') ?? 0);
+      const data = Array.from({ length: pageOf }, (_, at) => ({
+        ...sample,
+        eventId: `evt_${String(first + at).padStart(6, '0')}`,
+        status: (first + at) % 50 === 0 ? 'failed' : 'delivered',
+        receivedAt: sample!.receivedAt - (first + at) * 1_000,
+      }));
+      const next_cursor = first + pageOf < 100_000 ? String(first + pageOf) : null;
+      return route.fulfill({ json: { data, next_cursor } });
+    });
+    await page.goto(`${server.url}/console/webhooks/events`);
+    await page.getByRole('link', { name: 'evt_000000' }).waitFor();
+    const last = page.getByRole('link', { name: 'evt_099999' });
+    await expect
+      .poll(
+        async () => {
+          await page.evaluate('window.scrollTo(0, 1e9)');
+          return last.count();
+        },
+        { interval: 50 },
+      )
+      .toBe(1);
+    expect(await page.getByRole('row').count()).toBeLessThan(60);
+    // However long the list is, only its newest page is read again.
+    const loaded = asked.length;
+    await page.keyboard.press('j');
+    await expect.poll(() => asked.length, { timeout: 30_000 }).toBeGreaterThan(loaded);
+    expect(asked.slice(loaded).filter(address => address.searchParams.has('cursor'))).toEqual([]);
+    await page.evaluate('window.scrollTo(0, 0)');
+    await watchInteractions(page);
+    const step = async () => {
+      await page.keyboard.press('j');
+      await page.keyboard.press('k');
+    };
+    expect(await bestWaitMs(page, step, 100)).toBeLessThan(100);
+
+    const picture = page.getByRole('img', { name: 'Events by hour: 100,000 events, 2000 of them failed' });
+    const { x, y, width } = (await picture.boundingBox())!;
+    await page.mouse.move(x + width * 0.5, y + 10);
+    await page.mouse.down();
+    await page.mouse.move(x + width * 0.7, y + 10, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(() => asked.at(-1)!.searchParams.has('from')).toBe(true);
+    const { searchParams } = asked.at(-1)!;
+    const hours = (Date.parse(searchParams.get('to')!) - Date.parse(searchParams.get('from')!)) / 3_600_000;
+    expect(hours).toBeGreaterThan(4);
+    expect(hours).toBeLessThan(9);
+    expect(failures).toEqual([]);
   });
 
   it('can be copied as curl, also without a body', async () => {

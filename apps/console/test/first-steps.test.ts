@@ -41,7 +41,7 @@ describe.skipIf(!browser)(
       await page.getByRole('button', { name: 'Send a test event' }).click();
       await expect.poll(() => destination.bodies.length).toBe(1);
       await go('Events');
-      await page.getByRole('row', { name: /Shop.*Delivered/ }).waitFor();
+      await page.getByRole('row', { name: /Delivered.*Shop/ }).waitFor();
 
       // A task is made.
       await go('Tasks');

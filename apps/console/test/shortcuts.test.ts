@@ -23,8 +23,10 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.getByRole('link', { name: /^evt_/ }).first().waitFor();
     const open = page.locator('[aria-current="true"]');
     const [newest, older] = await page.getByRole('link', { name: /^evt_/ }).allInnerTexts();
+    await page.keyboard.press('j');
+    await page.locator('tr[data-marked]', { hasText: newest! }).waitFor();
     for (const [key, event] of [
-      ['j', newest],
+      ['Enter', newest],
       ['j', older],
       ['k', newest],
     ] as const) {
@@ -67,12 +69,27 @@ describe.skipIf(!browser)(browser ? 'the console' : 'the console (needs a browse
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
 
+    // What was opened is offered again, first and selected. Escape leaves it.
+    await page.keyboard.press('Control+K');
+    await page.getByRole('button', { name: 'Pay the rent' }).and(page.locator('[data-selected]')).waitFor();
+    await expectUsable(page, 'the palette');
+    await page.keyboard.press('Escape');
+
     // Actions come before pages, and their field has the focus.
     await page.keyboard.press('Control+K');
     await box.fill('new t');
     await page.getByRole('button', { name: 'New task' }).and(page.locator('[data-selected]')).waitFor();
     await page.keyboard.press('Enter');
     await focused('New task').waitFor();
+    await page.keyboard.press('Control+K');
+    await box.fill('theme');
+    await page.getByRole('button', { name: 'Dark colours' }).and(page.locator('[data-selected]')).waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
+    await page.keyboard.press('Control+K');
+    await box.fill('sign out');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sign in to Stak' }).waitFor();
     expect(failures).toEqual([]);
   });
 

@@ -34,7 +34,7 @@ const item = (page: Page, text: string) => page.getByRole('button', { expanded: 
 describe.skipIf(!browser)(browser ? 'the tables page' : 'the tables page (needs a browser)', slowly, () => {
   it('is available to operators only', async () => {
     const { page } = await openSignedInPage(browser!, server.url, { path: '/console/tables' });
-    await page.getByRole('heading', { name: 'Tables are for operators' }).waitFor();
+    await page.getByRole('heading', { name: 'This page is for operators' }).waitFor();
     const navigation = page.getByRole('navigation', { name: 'Main' });
     await navigation.getByRole('link', { name: 'Data' }).click();
     await navigation.getByRole('link', { name: 'SQL' }).waitFor();

@@ -68,6 +68,14 @@ describe.skipIf(!browser)(browser ? 'tasks' : 'tasks (needs a browser)', slowly,
     await page.reload();
     await page.getByText('No task matches').waitFor();
     await expect.poll(() => page.getByRole('textbox', { name: 'Filter' }).inputValue()).toBe('priority:low');
+    await page.getByRole('button', { name: 'Add to the filter' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Open' }).click();
+    await expect
+      .poll(() => page.getByRole('textbox', { name: 'Filter' }).inputValue())
+      .toBe('priority:low is:open');
+    await page.getByRole('menuitemcheckbox', { name: 'Open', checked: true }).click();
+    await expect.poll(() => page.getByRole('textbox', { name: 'Filter' }).inputValue()).toBe('priority:low');
+    await page.keyboard.press('Escape');
     expect(failures).toEqual([]);
   });
 

@@ -203,7 +203,7 @@ describe.skipIf(!browser)(browser ? 'webhooks' : 'webhooks (needs a browser)', s
     expect(await page.getByText('This did not work').count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Replay many' }).count()).toBe(0);
     await follow(page, '/console/tables');
-    await page.getByRole('heading', { name: 'Tables are for operators' }).waitFor();
+    await page.getByRole('heading', { name: 'This page is for operators' }).waitFor();
     expect(await findBarriers(page)).toEqual([]);
     expect(failures).toEqual([]);
   });

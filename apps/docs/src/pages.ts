@@ -13,6 +13,7 @@ export type Section = { title: string; pages: Page[] };
 const guides: readonly (readonly [section: string, names: readonly string[]])[] = [
   ['Start', ['quickstart']],
   ['Services', ['accounts', 'inbox', 'webhooks', 'tasks', 'agents', 'lake', 'lake-with-duckdb-spark-athena']],
+  ['Do it', ['verify-a-signature', 'retries', 'idempotency', 'pagination']],
   [
     'Build on it',
     [

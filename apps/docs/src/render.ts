@@ -1,22 +1,53 @@
 import { posix } from 'node:path';
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
+import go from 'highlight.js/lib/languages/go';
 import http from 'highlight.js/lib/languages/http';
 import ini from 'highlight.js/lib/languages/ini';
+import java from 'highlight.js/lib/languages/java';
 import javascript from 'highlight.js/lib/languages/javascript';
 import json from 'highlight.js/lib/languages/json';
+import php from 'highlight.js/lib/languages/php';
 import python from 'highlight.js/lib/languages/python';
+import ruby from 'highlight.js/lib/languages/ruby';
 import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
-import { Marked, type Tokens } from 'marked';
+import { Marked, type Token, type Tokens } from 'marked';
 import type { Page } from './pages.ts';
 
-const languages = { bash, http, ini, javascript, json, python, sql, typescript, xml, yaml };
+const languages = {
+  bash,
+  go,
+  http,
+  ini,
+  java,
+  javascript,
+  json,
+  php,
+  python,
+  ruby,
+  sql,
+  typescript,
+  xml,
+  yaml,
+};
 for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
 hljs.registerAliases(['sh', 'console'], { languageName: 'bash' });
 hljs.registerAliases(['ts', 'tsx'], { languageName: 'typescript' });
+
+// As they are called in the switch of a sample.
+const languageNames: Readonly<Record<string, string>> = {
+  sh: 'curl',
+  bash: 'Shell',
+  ts: 'TypeScript',
+  python: 'Python',
+  go: 'Go',
+  ruby: 'Ruby',
+  php: 'PHP',
+  java: 'Java',
+};
 
 type Heading = { id: string; text: string; depth: number };
 type Passage = { id: string; title: string; text: string }; // the text below one heading
@@ -91,7 +122,14 @@ export function renderPage({ markdown }: Page, linkTo: LinkTarget): Rendered {
     },
   });
   const tokens = marked.lexer(markdown);
-  const html = marked.parser(tokens);
+  const html = inTabs(tokens)
+    .map(group => {
+      const inner = marked.parser(group);
+      return group.length > 1 && group.every(({ type }) => type === 'code')
+        ? `<div class="samples">\n${inner}</div>\n`
+        : inner;
+    })
+    .join('');
   let at = -1;
   for (const token of tokens) {
     if (token.type === 'heading') {
@@ -103,6 +141,20 @@ export function renderPage({ markdown }: Page, linkTo: LinkTarget): Rendered {
   return { html, headings, passages };
 }
 
+// Code blocks in different languages with nothing in between are the same sample: the reader chooses the language.
+function inTabs(tokens: readonly Token[]): Token[][] {
+  const groups: Token[][] = [];
+  for (const token of tokens) {
+    const last = groups.at(-1);
+    const isSample = token.type === 'code' && last?.[0]?.type === 'code';
+    const isOther = isSample && last.every(one => (one as Tokens.Code).lang !== (token as Tokens.Code).lang);
+    if (token.type === 'space' && last?.[0]?.type === 'code') continue; // between blocks
+    if (isOther) last.push(token);
+    else groups.push([token]);
+  }
+  return groups;
+}
+
 const textOf = (token: Tokens.Generic): string =>
   String(token.raw ?? '')
     .replace(/```\w*|[`*_|#>[\]]|\]\([^)]*\)|-{3,}/g, ' ')
@@ -111,5 +163,6 @@ const textOf = (token: Tokens.Generic): string =>
 
 function codeBlock(text: string, language: string): string {
   const inner = hljs.getLanguage(language) ? hljs.highlight(text, { language }).value : escapeHtml(text);
-  return `<div class="code"><pre tabindex="0"><code>${inner}</code></pre></div>\n`;
+  const name = languageNames[language] ?? language;
+  return `<div class="code"${name && ` data-language="${escapeHtml(name)}"`}><pre tabindex="0"><code>${inner}</code></pre></div>\n`;
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { identityCss } from '@stak/kit/identity';
 import { build } from 'esbuild';
 import MiniSearch from 'minisearch';
 import { searchOptions } from './browser/search-options.ts';
@@ -38,7 +39,8 @@ export async function makeSite(docs: string, repository: string): Promise<Map<st
   files.set('index.html', homeHtml(sections));
   files.set('404.html', missingHtml(sections));
   files.set('search.json', JSON.stringify(index));
-  files.set('site.css', readFileSync(join(import.meta.dirname, 'browser/site.css'), 'utf8'));
+  const ownCss = readFileSync(join(import.meta.dirname, 'browser/site.css'), 'utf8');
+  files.set('site.css', identityCss() + ownCss);
   files.set('site.js', await bundle(join(import.meta.dirname, 'browser/site.ts')));
   for (const name of readdirSync(join(docs, 'images')))
     files.set(`images/${name}`, readFileSync(join(docs, 'images', name)));

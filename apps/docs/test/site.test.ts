@@ -71,11 +71,17 @@ describe('the documentation', () => {
 
   // Questions of people who see Stak for the first time, and the sections that answer them.
   it.each([
-    ['verify webhook signature', 'guides/webhooks#6-signatures'],
-    ['how do I verify a signature in python', 'guides/webhooks#6-signatures'],
-    ['retry delivery webhook', 'guides/webhooks#4-when-something-goes-wrong'],
-    ['idempotency', 'reference/http#doing-it-once'],
-    ['pagination', 'reference/http#lists'],
+    ['verify webhook signature', 'guides/verify-a-signature'],
+    ['how do I verify a signature in python', 'guides/verify-a-signature'],
+    ['hmac php', 'guides/verify-a-signature'],
+    ['check stripe signature', 'guides/webhooks#6-signatures'],
+    ['retry delivery webhook', 'guides/retries'],
+    ['how long are deliveries retried', 'guides/retries'],
+    ['webhook retry schedule', 'guides/retries'],
+    ['idempotency', 'guides/idempotency'],
+    ['duplicate requests', 'guides/idempotency'],
+    ['pagination', 'guides/pagination'],
+    ['next_cursor', 'guides/pagination'],
     ['rate limit', 'reference/http#rate-limits'],
     ['SSO', 'guides/accounts#single-sign-on'],
     ['2fa', 'guides/accounts#a-second-factor'],

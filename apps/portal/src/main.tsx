@@ -1,5 +1,6 @@
 import '@stak/inbox-react/styles.css';
 import '@stak/portal-react/styles.css';
+import '@stak/kit/identity.css';
 import './portal.css';
 import { Portal, type PortalPage, PortalProvider, type PortalUser } from '@stak/portal-react';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';

@@ -142,7 +142,7 @@ describe('the configuration of the server', () => {
     expect(read({ STAK_DATA: '/srv/stak' }).mail).toEqual({
       url: 'file:///srv/stak/mail',
       from: 'Stak <stak@localhost>',
-      brand: { name: 'Stak', color: '#0f766e' },
+      brand: { name: 'Stak', color: '#0a6549' },
     });
     expect(read({}, { memory: true }).mail).toBeUndefined();
     const production = { STAK_ENV: 'production', STAK_SECRET_KEYS: goodKey };

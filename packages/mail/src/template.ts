@@ -1,4 +1,5 @@
 import { cutText } from '@stak/kit';
+import { light } from '@stak/kit/identity';
 import * as limits from './limits.ts';
 
 /** The sender's name and appearance. `color` is like `#0f766e`. */
@@ -54,25 +55,25 @@ function htmlOf({ name, url, color }: Brand, content: MailContent): string {
   const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(oneLine(text))}</p>`;
   const button = action
     ? `<p style="margin:24px 0"><a href="${escapeHtml(action.url)}" style="display:inline-block;padding:12px 20px;border-radius:6px;background:${color};color:${textOn(color)};text-decoration:none;font-weight:600">${escapeHtml(oneLine(action.label))}</a></p>
-<p style="margin:0 0 16px;color:#52525b;font-size:13px">If the button does not work, open this address:<br><a href="${escapeHtml(action.url)}" style="color:#52525b;word-break:break-all">${escapeHtml(action.url)}</a></p>`
+<p style="margin:0 0 16px;color:${light['soft-text']};font-size:13px">If the button does not work, open this address:<br><a href="${escapeHtml(action.url)}" style="color:${light['soft-text']};word-break:break-all">${escapeHtml(action.url)}</a></p>`
     : '';
   const footer = [
     escapeHtml(oneLine(reason)),
     ...(unsubscribeUrl === undefined
       ? []
-      : [`<a href="${escapeHtml(unsubscribeUrl)}" style="color:#71717a">Stop these mails</a>`]),
-    `<a href="${escapeHtml(url)}" style="color:#71717a">${escapeHtml(oneLine(name))}</a>`,
+      : [`<a href="${escapeHtml(unsubscribeUrl)}" style="color:${light['soft-text']}">Stop these mails</a>`]),
+    `<a href="${escapeHtml(url)}" style="color:${light['soft-text']}">${escapeHtml(oneLine(name))}</a>`,
   ].join('<br>');
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(oneLine(content.subject))}</title></head>
-<body style="margin:0;padding:24px;background:#f4f4f5;font:16px/1.5 system-ui,sans-serif;color:#18181b">
-<div style="max-width:520px;margin:0 auto;padding:32px;background:#ffffff;border-top:4px solid ${color};border-radius:8px">
+<body style="margin:0;padding:24px;background:${light.ground};font:16px/1.5 system-ui,sans-serif;color:${light.text}">
+<div style="max-width:520px;margin:0 auto;padding:32px;background:${light.surface};border-top:4px solid ${color};border-radius:8px">
 <p style="margin:0 0 24px;font-weight:700">${escapeHtml(oneLine(name))}</p>
 ${paragraphs.map(paragraph).join('\n')}
 ${button}
 ${note === undefined ? '' : paragraph(note)}
-<p style="margin:24px 0 0;padding-top:16px;border-top:1px solid #e4e4e7;color:#71717a;font-size:13px">${footer}</p>
+<p style="margin:24px 0 0;padding-top:16px;border-top:1px solid ${light.line};color:${light['soft-text']};font-size:13px">${footer}</p>
 </div>
 </body>
 </html>

@@ -2,15 +2,16 @@ import type { ApiTypes } from '@stak/client';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useAnswer } from './answers.ts';
 import { client } from './api.ts';
+import { paced } from './pace.ts';
 
 export type Insight = ApiTypes['insights.read']['data'];
 export type InsightRow = Insight['data'][number];
 
-// While the lake is behind, the page polls faster.
+// While the lake is behind, the page asks again.
 export const useInsight = (name: string, days: number) =>
   useAnswer(['insights', name, days], () => client.insights.read({ name, days }), {
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data?.caught_up === false ? 5_000 : 60_000),
+    refetchInterval: ({ state }) => state.data?.caught_up === false && paced(5_000, 300_000)(),
   });
 
 const dayMs = 86_400_000;

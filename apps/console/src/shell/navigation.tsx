@@ -12,7 +12,7 @@ import {
 import { type LinkProps, useLinkProps, useRouterState } from '@tanstack/react-router';
 import type { ComponentProps } from 'react';
 import { type AccountTab, accountTabs } from '../pages/account/address.ts';
-import { useHasTables } from '../pages/tables/queries.ts';
+import { useIsOperator } from '../pages/tables/queries.ts';
 import { useMay } from '../queries/permissions.ts';
 
 type To = NonNullable<LinkProps['to']>;
@@ -55,6 +55,7 @@ const sections: readonly Section[] = [
       { to: '/data/insights', label: 'Insights' },
       { to: '/data/sql', label: 'SQL' },
       { to: '/tables', label: 'Tables' },
+      { to: '/server', label: 'Server' },
     ],
   },
   {
@@ -76,10 +77,11 @@ function isAt({ to, search }: PageLink, path: string, tab: string | undefined): 
 
 /** The sections and pages that this account may see. */
 export function useSections(): readonly Section[] {
-  const hasTables = useHasTables();
+  const isOperator = useIsOperator();
   const may = useMay();
   const isOpen = ({ to, search }: PageLink) =>
-    (to !== '/tables' || hasTables) && (search?.tab !== 'audit' || may('accounts.listAudit'));
+    (!['/tables', '/server'].includes(to) || isOperator) &&
+    (search?.tab !== 'audit' || may('accounts.listAudit'));
   return sections.map(section => ({
     ...section,
     ...(section.pages && { pages: section.pages.filter(isOpen) }),

@@ -1,21 +1,22 @@
-import { useRows } from '../queries/answers.ts';
 import '@mantine/spotlight/styles.css';
+import { Kbd } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { createSpotlight, Spotlight } from '@mantine/spotlight';
-import { IconSearch } from '@tabler/icons-react';
+import { IconArrowRight, IconHistory, IconSearch } from '@tabler/icons-react';
 import { useQueries } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { complain } from '../components/feedback/complaint.ts';
 import { inboxesQuery } from '../pages/inbox/queries.ts';
+import { useRows } from '../queries/answers.ts';
 import { client } from '../queries/api.ts';
-import { type OperationId, useMay } from '../queries/permissions.ts';
 import { usersQuery } from '../queries/tenants.ts';
 import { formatAgo } from '../text/format.ts';
 import { kindOfId } from '../text/ids.ts';
 import type { PageLink } from './navigation.tsx';
+import { type Action, usePaletteActions } from './palette-actions.tsx';
+import { useRecentPages } from './recent-pages.ts';
 
-type Action = { id: string; label: string; description?: string; go: () => unknown };
 type Group = { label: string; actions: Action[] };
 
 const [store, spotlight] = createSpotlight();
@@ -31,7 +32,8 @@ export default function Palette({ pages }: { pages: readonly PageLink[] }) {
   const [text, setText] = useState('');
   const [q] = useDebouncedValue(text.trim(), 200);
   useEffect(() => spotlight.open(), []);
-  const groups = useGroups(text.trim(), q, pages).filter(({ actions }) => actions.length > 0);
+  const recentPages = useRecentPages();
+  const groups = useGroups(text.trim(), q, pages, recentPages).filter(({ actions }) => actions.length > 0);
   const onKeyDown = useFirstSelected(
     text,
     groups.flatMap(({ actions }) => actions.map(action => action.id)).join(),
@@ -58,14 +60,17 @@ export default function Palette({ pages }: { pages: readonly PageLink[] }) {
         {groups.length === 0 && <Spotlight.Empty>Nothing found.</Spotlight.Empty>}
         {groups.map(({ label, actions }) => (
           <Spotlight.ActionsGroup key={label} label={label}>
-            {actions.map(({ id, label: name, description, go }) => (
+            {actions.map(({ id, label: name, description, icon: Icon = IconArrowRight, keys, go }) => (
               <Spotlight.Action
                 key={id}
                 label={name}
                 description={description}
-                onClick={() => {
+                leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
+                rightSection={keys && <Kbd size="xs">{keys}</Kbd>}
+                onClick={async () => {
                   setHasActed(true);
-                  void go();
+                  await go();
+                  if (label !== 'Actions') recentPages.remember(name);
                 }}
               />
             ))}
@@ -92,7 +97,7 @@ function useFirstSelected(text: string, ids: string) {
   const movedIn = useRef<string>(undefined); // the texts in which a key was pressed
   const enteredIn = useRef<string>(undefined);
   useEffect(() => {
-    if (text === '' || ids === '' || movedIn.current === text) return;
+    if (ids === '' || movedIn.current === text) return;
     const first = selectFirst();
     if (enteredIn.current === text) first?.click();
   }, [text, ids]);
@@ -102,7 +107,12 @@ function useFirstSelected(text: string, ids: string) {
   };
 }
 
-function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[] {
+function useGroups(
+  text: string,
+  q: string,
+  pages: readonly PageLink[],
+  { recent, open }: Pick<ReturnType<typeof useRecentPages>, 'recent' | 'open'>,
+): Group[] {
   const navigate = useNavigate();
   const sources = useRows(['sources'], () => client.webhooks.listSources());
   const tenants = useRows(['tenants'], () => client.tenants.list({ limit: 100 }));
@@ -125,6 +135,13 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
     (tenants.data ?? []).slice(0, searchedTenants).map(({ tenant_id }) => tenant_id),
     isText,
   );
+  const actions = usePaletteActions();
+  const recentActions = recent.map(({ label, href }) => ({
+    id: href,
+    label,
+    icon: IconHistory,
+    go: () => open(href),
+  }));
   const matches = (...texts: string[]) => texts.some(one => one.toLowerCase().includes(text.toLowerCase()));
   const toTask = (task: string) => navigate({ to: '/tasks', search: { task } });
   const toEvent = async (eventId: string) => {
@@ -154,23 +171,16 @@ function useGroups(text: string, q: string, pages: readonly PageLink[]): Group[]
         },
       ]
     : [];
-  const may = useMay();
-  const creations: (Action & { id: OperationId })[] = [
-    {
-      id: 'tasks.create',
-      label: 'New task',
-      go: () => navigate({ to: '/tasks', search: { view: 'board', create: true } }),
-    },
-    {
-      id: 'webhooks.createSource',
-      label: 'New webhook source',
-      go: () => navigate({ to: '/webhooks', search: { create: true } }),
-    },
-    { id: 'accounts.createKey', label: 'New API key', go: () => navigate({ to: '/account' }) },
-  ];
   return [
     { label: 'By id', actions: found },
-    { label: 'Create', actions: creations.filter(({ id, label }) => may(id) && matches(label)) },
+    {
+      label: 'Recent',
+      actions: text === '' ? recentActions : [],
+    },
+    {
+      label: 'Actions',
+      actions: actions.filter(({ label, description = '' }) => matches(label, description)),
+    },
     {
       label: 'Pages',
       actions: pages

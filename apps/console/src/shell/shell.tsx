@@ -6,6 +6,7 @@ import { useEffect } from 'react';
 import { complain } from '../components/feedback/complaint.ts';
 import { session } from '../queries/api.ts';
 import { usePermissions } from '../queries/permissions.ts';
+import { Alerts } from './alerts.tsx';
 import { EnvironmentBadge, HelpMenu, PersonMenu } from './header-menus.tsx';
 import { loadPagesAhead, PageLoading } from './late-module.tsx';
 import { Navigation, pagesOf, useSections } from './navigation.tsx';
@@ -61,6 +62,7 @@ export function Shell() {
             >
               <IconSearch size={18} />
             </ActionIcon>
+            <Alerts />
             <HelpMenu onShortcuts={openHelp} />
             <PersonMenu />
             <SignOut />

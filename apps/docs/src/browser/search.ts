@@ -25,7 +25,11 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   oidc: ['single sign-on', 'openid'],
   sso: ['single sign-on'],
   throttling: ['rate limits'],
-  verify: ['check', 'signed'],
+  secret: ['signature'],
+  timeout: ['ten seconds'],
+  backoff: ['retries'],
+  hmac: ['signature'],
+  replay: ['repeat'],
 };
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? [];

@@ -98,6 +98,71 @@ const contents = document.querySelector<HTMLDetailsElement>('nav > details')!;
 if (matchMedia('(max-width: 60em)').matches) contents.open = false;
 document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest' });
 
+// One language of each sample is shown: the one that was chosen last, on any page.
+const languageKey = 'stak-docs-language';
+const samples = [...document.querySelectorAll<HTMLElement>('.samples')];
+
+function showLanguage(language: string): void {
+  for (const sample of samples) {
+    const blocks = [...sample.querySelectorAll<HTMLElement>('.code')];
+    const shown = blocks.find(block => block.dataset.language === language) ?? blocks[0];
+    for (const block of blocks) block.hidden = block !== shown;
+    for (const tab of sample.querySelectorAll<HTMLElement>('[role=tab]')) {
+      const isShown = tab.textContent === shown?.dataset.language;
+      tab.ariaSelected = String(isShown);
+      tab.tabIndex = isShown ? 0 : -1;
+    }
+  }
+}
+
+for (const [number, sample] of samples.entries()) {
+  const tabs = document.createElement('div');
+  tabs.role = 'tablist';
+  tabs.ariaLabel = 'Language';
+  for (const [at, block] of sample.querySelectorAll<HTMLElement>('.code').entries()) {
+    const tab = document.createElement('button');
+    tab.type = 'button';
+    tab.role = 'tab';
+    tab.textContent = block.dataset.language ?? '';
+    block.id = `sample-${number}-${at}`;
+    block.role = 'tabpanel';
+    block.ariaLabel = tab.textContent;
+    tab.setAttribute('aria-controls', block.id);
+    tab.addEventListener('click', () => {
+      localStorage.setItem(languageKey, tab.textContent);
+      // The tab stays where it is, although samples above it change their height.
+      const before = tab.getBoundingClientRect().top;
+      showLanguage(tab.textContent);
+      window.scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: 'instant' });
+    });
+    tabs.append(tab);
+  }
+  tabs.addEventListener('keydown', ({ key }) => {
+    const all = [...tabs.querySelectorAll<HTMLElement>('[role=tab]')];
+    const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
+    if (step === 0) return;
+    const next = all[(all.indexOf(document.activeElement as HTMLElement) + step + all.length) % all.length];
+    next?.click();
+    next?.focus();
+  });
+  sample.prepend(tabs);
+}
+showLanguage(localStorage.getItem(languageKey) ?? '');
+
+// Marks the section that is being read in the contents of the page.
+const contentsLinks = new Map(
+  [...document.querySelectorAll<HTMLAnchorElement>('aside a')].map(link => [link.hash.slice(1), link]),
+);
+const headings = [...document.querySelectorAll('main h2, main h3')].filter(({ id }) => contentsLinks.has(id));
+function markSection(): void {
+  const read = headings.findLast(heading => heading.getBoundingClientRect().top < 120) ?? headings[0];
+  for (const [id, link] of contentsLinks) link.ariaCurrent = id === read?.id ? 'location' : null;
+}
+if (headings.length > 0) {
+  document.addEventListener('scroll', markSection, { passive: true });
+  markSection();
+}
+
 for (const block of document.querySelectorAll('.code')) {
   const button = document.createElement('button');
   button.type = 'button';

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isOneLine } from '@stak/kit';
+import { light } from '@stak/kit/identity';
 import { z } from 'zod';
 import type { ServerConfig, StoreConfig, Variables } from './config.ts';
 import { UsageError } from './errors.ts';
@@ -59,7 +60,7 @@ export const mailVariables = {
   STAK_BRAND_COLOR: z
     .string()
     .regex(/^#[0-9a-fA-F]{6}$/, 'must be like #0f766e')
-    .default('#0f766e'),
+    .default(light.accent),
   STAK_REQUIRE_VERIFIED_EMAIL: z.stringbool().optional(),
   STAK_SIGN_UP_BY_MAIL: z.stringbool().optional(),
 } as const;

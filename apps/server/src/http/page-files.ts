@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Mount } from '@stak/http';
 
 /** The folder of an app's built pages: in the package it is beside the bundle. */
@@ -30,7 +30,21 @@ const types: Readonly<Record<string, string>> = {
 // The context of a handler.
 type PageContext = Parameters<Parameters<Mount>[1]>[0];
 
-type File = { body: Uint8Array<ArrayBuffer>; zipped: Uint8Array<ArrayBuffer>; type: string; isPage: boolean };
+type Bytes = Uint8Array<ArrayBuffer>;
+type File = { body: Bytes; encoded: Readonly<Record<Encoding, Bytes>>; type: string; isPage: boolean };
+
+// Smallest first: a browser gets the first one that it accepts.
+const encodings = ['br', 'gzip'] as const;
+type Encoding = (typeof encodings)[number];
+// A tenth smaller than gzip. The next steps up are a few percent smaller and take seconds.
+const brotliQuality = 9;
+
+// The named encodings of the header that are not refused by a weight of 0.
+const accepted = (header: string, name: Encoding): boolean =>
+  header
+    .split(',')
+    .map(one => one.trim().split(/\s*;\s*q=/))
+    .some(([coding, weight = '1']) => coding === name && Number(weight) > 0);
 type AnswerOptions = {
   policy: string;
   headers: Record<string, string>;
@@ -61,13 +75,14 @@ export function createPageFiles(folder: string): PageFiles {
       const file = page ?? (missingPage === undefined ? undefined : await read(missingPage));
       // During a deployment, another server may have the file already, so a 404 must not be cached.
       if (!file) return c.text(missing, 404, { ...always, 'Cache-Control': 'no-store' });
-      const isZipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
-      return c.body(isZipped ? file.zipped : file.body, page ? 200 : 404, {
+      const header = c.req.header('accept-encoding') ?? '';
+      const encoding = encodings.find(name => accepted(header, name));
+      return c.body(encoding ? file.encoded[encoding] : file.body, page ? 200 : 404, {
         ...always,
         'Content-Type': file.type,
         'Cache-Control': file.isPage || !isVersioned ? 'no-cache' : 'public, max-age=31536000, immutable',
         Vary: 'Accept-Encoding',
-        ...(isZipped && { 'Content-Encoding': 'gzip' }),
+        ...(encoding && { 'Content-Encoding': encoding }),
         ...(file.isPage && { 'Content-Security-Policy': policy }),
       });
     },
@@ -79,10 +94,14 @@ async function load(folder: string, path: string): Promise<File | undefined> {
   if (!full.startsWith(folder + sep)) return undefined;
   const body = await readFile(full).catch(() => undefined);
   if (!body) return undefined;
-  const zipped = await promisify(gzip)(body);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: brotliQuality };
+  const [br, zipped] = await Promise.all([
+    promisify(brotliCompress)(body, { params }),
+    promisify(gzip)(body),
+  ]);
   return {
     body: new Uint8Array(body),
-    zipped: new Uint8Array(zipped),
+    encoded: { br: new Uint8Array(br), gzip: new Uint8Array(zipped) },
     type: types[extname(path)]!,
     isPage: extname(path) === '.html',
   };

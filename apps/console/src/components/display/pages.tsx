@@ -8,7 +8,7 @@ type Cursor = { cursor?: string };
 export function usePages<Row>(
   queryKey: QueryKey,
   read: (cursor: Cursor) => Promise<{ data: Page<Row> }>,
-  options: { refetchInterval?: number } = {},
+  options: { refetchInterval?: () => number } = {},
 ) {
   return useInfiniteQuery({
     queryKey,

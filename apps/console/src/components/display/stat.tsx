@@ -1,4 +1,4 @@
-import { Card, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { withCapital } from '../../text/capital.ts';
 
@@ -7,7 +7,7 @@ type Props = { label: string; value: ReactNode; note?: ReactNode };
 // One number and what it counts.
 export function Stat({ label, value, note }: Props) {
   return (
-    <Card withBorder padding="md">
+    <div className="stak-stat">
       <Text c="dimmed" size="sm">
         {label}
       </Text>
@@ -19,6 +19,6 @@ export function Stat({ label, value, note }: Props) {
           {typeof note === 'string' ? withCapital(note) : note}
         </Text>
       )}
-    </Card>
+    </div>
   );
 }

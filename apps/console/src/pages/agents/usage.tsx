@@ -9,6 +9,7 @@ import { Heading } from '../../components/display/section.tsx';
 import { Stat } from '../../components/display/stat.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { client } from '../../queries/api.ts';
+import { paced } from '../../queries/pace.ts';
 import { useUserChoices } from '../../queries/tenants.ts';
 import { addDays, todayIn } from '../../text/days.ts';
 import { formatNumber } from '../../text/format.ts';
@@ -71,7 +72,7 @@ export function UsageTab({ tenant_id }: { tenant_id: string }) {
       return { ...(await client.agents.getUsage(filter)).data, from, count: days };
     },
     placeholderData: keepPreviousData,
-    refetchInterval: 10_000,
+    refetchInterval: paced(10_000),
   });
   return (
     <Stack>

@@ -1,6 +1,7 @@
 import type { ApiTypes, Send } from '@stak/client';
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { client } from '../../queries/api.ts';
+import { paced } from '../../queries/pace.ts';
 import { counted } from '../../text/format.ts';
 
 // The state of the page is in its URL, so that it can be shared as a link.
@@ -60,7 +61,7 @@ export const publicCountsQuery = (inboxPath: InboxPath) =>
   queryOptions({
     queryKey: ['public counts', inboxPath.tenant_id, inboxPath.inbox_key],
     queryFn: async () => (await client.inbox.publicCounts(inboxPath)).data,
-    refetchInterval: membersRefreshMs,
+    refetchInterval: paced(membersRefreshMs),
   });
 
 export type Inbox = ApiTypes['inbox.listInboxes']['data']['data'][number];

@@ -8,6 +8,7 @@ import { Permitted } from '../../components/feedback/permitted.tsx';
 import { Confirm, type Question } from '../../components/fields/confirm.tsx';
 import { useAction } from '../../queries/actions.ts';
 import { client } from '../../queries/api.ts';
+import { paced } from '../../queries/pace.ts';
 import { withCapital } from '../../text/capital.ts';
 import { formatAgo, formatNumber, formatShare, formatTime } from '../../text/format.ts';
 import { PublicCounts } from './public-counts.tsx';
@@ -26,7 +27,7 @@ export function Sends({ inboxPath, opened, onOpen }: Props) {
         .data,
     initialPageParam: '',
     getNextPageParam: page => page.next_cursor,
-    refetchInterval: refreshMs,
+    refetchInterval: paced(refreshMs),
   });
   const takeBack = useAction(
     ({ id, status }: Send) =>

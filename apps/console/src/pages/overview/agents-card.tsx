@@ -6,7 +6,6 @@ import { Failure } from '../../components/feedback/failure.tsx';
 import { client } from '../../queries/api.ts';
 import { formatNumber } from '../../text/format.ts';
 import { formatCost } from '../agents/cost.ts';
-import { idleMs } from './idle.ts';
 import { chartHeight, NoChart, ServiceCard, type ServiceDays } from './service-card.tsx';
 
 const tenantsCounted = 20; // one request each; the Agents page shows the others
@@ -40,7 +39,6 @@ export function AgentsCard({ days, isPage }: ServiceDays) {
     queryKey: ['agent-usage', 'overview', days[0]],
     queryFn: () => sumUsage(days[0]!),
     placeholderData: keepPreviousData,
-    refetchInterval: 5 * idleMs, // a request for each tenant
   });
   const more = data?.isPart ? '+' : '';
   return (

@@ -10,7 +10,6 @@ import { CopyIcon } from '../../components/fields/copy.tsx';
 import { client, session } from '../../queries/api.ts';
 import { useMay } from '../../queries/permissions.ts';
 import type { Tenant } from '../../queries/tenants.ts';
-import { idleMs } from './idle.ts';
 
 type Source = ApiTypes['webhooks.readSource']['data'];
 type Progressed = {
@@ -153,8 +152,6 @@ export function useFirstSteps() {
     queryKey: firstStepsKey,
     queryFn: ({ client: queries }) => readProgress(queries.getQueryData<Progressed>(firstStepsKey)),
     enabled: isWanted,
-    refetchInterval: ({ state }) =>
-      state.data && stepsOf(state.data).every(one => one.isDone) ? false : idleMs,
   });
   return { isLoading, steps: isWanted && data ? stepsOf(data) : [], hide: () => setIsHidden(true) };
 }

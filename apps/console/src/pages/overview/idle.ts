@@ -2,19 +2,23 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
+import { paced } from '../../queries/pace.ts';
 
-// How often a page that nobody touches reads everything again. A caller's limit is for work, and tabs stay open all day.
-// What arrives is shown earlier, by the pulse, and everything is read when somebody comes back to the page.
-export const idleMs = 60_000;
 const pulseMs = 10_000;
+const idlePulseMs = 30_000; // of a page that nobody touches
 const attemptMs = 3_000; // until most events have been delivered
 
-const told = [['webhook-analytics'], ['first-steps'], ['usage']];
+const told = [['webhook-analytics'], ['first-steps'], ['usage'], ['insights'], ['own-inboxes']];
 
-/** One small request says whether events have arrived. What is counted from them is read again only then. */
+/**
+ * The one request that an overview repeats: it says whether events have arrived, and what is counted from them is read
+ * again only then. Everything is read again when somebody comes back to the page.
+ */
 export function usePulse(): void {
   const queries = useQueryClient();
-  const { data } = useRows(['sources'], () => client.webhooks.listSources(), { refetchInterval: pulseMs });
+  const { data } = useRows(['sources'], () => client.webhooks.listSources(), {
+    refetchInterval: paced(pulseMs, idlePulseMs),
+  });
   const counts = data?.map(one => `${one.sourceId} ${one.eventCount}`).join();
   const before = useRef(counts);
   useEffect(() => {

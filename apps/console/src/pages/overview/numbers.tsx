@@ -4,24 +4,19 @@ import { TextLink } from '../../components/feedback/text-link.tsx';
 import { useAnswer, useRows } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { formatBytes, formatNumber } from '../../text/format.ts';
-import { Alerts } from './alerts.tsx';
-import { idleMs } from './idle.ts';
-
-const refetchInterval = idleMs;
 
 export function Numbers() {
   return (
-    <SimpleGrid cols={{ base: 2, md: 5 }} className="stak-stats">
+    <SimpleGrid cols={{ base: 2, md: 4 }} className="stak-stats">
       <Usage />
       <Storage />
-      <Alerts />
       <Sources />
       <Tenants />
     </SimpleGrid>
   );
 }
 
-const useUsage = () => useAnswer(['usage'], () => client.accounts.getUsage(), { refetchInterval });
+const useUsage = () => useAnswer(['usage'], () => client.accounts.getUsage());
 
 function Storage() {
   const { data } = useUsage();
@@ -59,7 +54,7 @@ function Usage() {
 }
 
 function Sources() {
-  const { data } = useRows(['sources'], () => client.webhooks.listSources(), { refetchInterval });
+  const { data } = useRows(['sources'], () => client.webhooks.listSources());
   const active = data?.filter(one => one.status === 'active').length ?? 0;
   return (
     <Stat
@@ -73,9 +68,7 @@ function Sources() {
 }
 
 function Tenants() {
-  const { data } = useAnswer(['tenants', 'count'], () => client.tenants.list({ limit: 100 }), {
-    refetchInterval,
-  });
+  const { data } = useAnswer(['tenants', 'count'], () => client.tenants.list({ limit: 100 }));
   const more = data?.next_cursor ? '+' : '';
   const active = data?.data.filter(one => one.status === 'active').length ?? 0;
   return (

@@ -10,10 +10,9 @@ import { usePageTitle } from '../../shell/page-title.ts';
 import { useReachable, watchedFetch } from '../../shell/reachability.tsx';
 import { AgentsCard } from './agents-card.tsx';
 import { FirstSteps, useFirstSteps } from './first-steps.tsx';
-import { idleMs, usePulse } from './idle.ts';
+import { usePulse } from './idle.ts';
 import { InboxCard } from './inbox-card.tsx';
 import { Numbers } from './numbers.tsx';
-import { System } from './system.tsx';
 import { TasksCard } from './tasks-card.tsx';
 import { WebhooksCard } from './webhooks-card.tsx';
 
@@ -27,13 +26,22 @@ export function OverviewPage() {
   const days = lastDays(span);
   usePulse();
   const { isLoading, steps, hide } = useFirstSteps();
-  if (isLoading) return <PageLoading />;
+  const head = (
+    <Group justify="space-between">
+      <Title order={2}>Overview</Title>
+      <Health />
+    </Group>
+  );
+  if (isLoading)
+    return (
+      <Stack>
+        {head}
+        <PageLoading />
+      </Stack>
+    );
   return (
     <Stack>
-      <Group justify="space-between">
-        <Title order={2}>Overview</Title>
-        <Health />
-      </Group>
+      {head}
       <FirstSteps steps={steps} onHide={hide} />
       <Numbers />
       <Group justify="space-between">
@@ -46,7 +54,6 @@ export function OverviewPage() {
         <TasksCard days={days} />
         <AgentsCard days={days} />
       </SimpleGrid>
-      <System />
     </Stack>
   );
 }
@@ -58,7 +65,6 @@ function Health() {
   const { data } = useQuery({
     queryKey: ['readyz'],
     queryFn: async () => (await (await watchedFetch('/readyz', {})).json()) as Readiness,
-    refetchInterval: idleMs,
   });
   if (!isReachable) return <StatusBadge status="failed" label="Not reachable" />;
   if (!data) return null;

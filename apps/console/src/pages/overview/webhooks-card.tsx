@@ -7,7 +7,6 @@ import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
 import { formatNumber, formatShare } from '../../text/format.ts';
 import { deliveredShare, outcomesOf } from './event-outcomes.ts';
-import { idleMs } from './idle.ts';
 import { chartHeight, NoChart, ServiceCard } from './service-card.tsx';
 
 const series = [
@@ -21,7 +20,7 @@ export function WebhooksCard({ days }: { days: readonly string[] }) {
   const { data, error, refetch } = useAnswer(
     ['webhook-analytics', 'overview', days[0]],
     () => client.webhooks.analytics({ from: days[0]! }),
-    { placeholderData: keepPreviousData, refetchInterval: idleMs },
+    { placeholderData: keepPreviousData },
   );
   const known = new Map(data?.days.map(day => [day.day, day]));
   const rows = days.map(day => ({ day, ...outcomesOf(known.get(day)) }));

@@ -3,8 +3,8 @@ import { TextLink } from '../../components/feedback/text-link.tsx';
 
 export const OperatorsOnly = () => (
   <Missing
-    title="Tables are for operators"
-    text="They hold the items of all customers, so only people who operate this server can see them. The operator lists their account ids in STAK_TABLES_EXPLORER."
+    title="This page is for operators"
+    text="It shows what is stored and done for all customers, so only people who operate this server can see it. The operator lists their account ids in STAK_TABLES_EXPLORER."
   >
     <TextLink to="/">Go to the overview</TextLink>
   </Missing>

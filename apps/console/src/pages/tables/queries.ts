@@ -2,6 +2,7 @@ import type { Client } from '@stak/client';
 import { useQuery } from '@tanstack/react-query';
 import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
+import { paced } from '../../queries/pace.ts';
 
 // The state of the page is in its URL, so that a partition can be shared as a link.
 export type TableSearch = {
@@ -37,17 +38,17 @@ export type Change = {
 
 const readTables = async () => (await client.tables.list()).data;
 
-// Only operators may see tables.
-export function useHasTables(): boolean {
+// Only operators may see tables and what the server does.
+export function useIsOperator(): boolean {
   const { data } = useQuery({
-    queryKey: ['has-tables'],
+    queryKey: ['is-operator'],
     queryFn: async () => (await client.system.status()).data.operator !== null,
     staleTime: Number.POSITIVE_INFINITY,
   });
   return data === true;
 }
 
-const live = { refetchInterval: 5_000 };
+const live = { refetchInterval: paced(5_000) };
 
 export const useTables = () => useQuery({ queryKey: ['tables'], queryFn: readTables, ...live });
 

@@ -14,7 +14,7 @@ import { Design } from './design.tsx';
 import { Items } from './items.tsx';
 import { OperatorsOnly } from './operators-only.tsx';
 import { Patterns } from './patterns.tsx';
-import { type TableDetails, type TableSearch, useHasTables, useTable } from './queries.ts';
+import { type TableDetails, type TableSearch, useIsOperator, useTable } from './queries.ts';
 
 const route = getRouteApi('/inside/tables/$table');
 
@@ -24,9 +24,9 @@ export function TablePage() {
   const navigate = route.useNavigate();
   const details = useTable(table);
   usePageTitle(table, 'Tables');
-  const hasTables = useHasTables();
+  const isOperator = useIsOperator();
   if (isMissing(details.error))
-    return hasTables ? (
+    return isOperator ? (
       <Missing title="There is no such table" text={`This server has no table called ${table}.`}>
         <TextLink to="/tables">Go to all tables</TextLink>
       </Missing>

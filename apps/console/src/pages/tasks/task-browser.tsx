@@ -9,6 +9,7 @@ import { useMay } from '../../queries/permissions.ts';
 import { useAddressText } from '../../text/address-text.ts';
 import type { TasksSearch } from './address.ts';
 import type { ColumnTasks } from './board-column.tsx';
+import { FilterMenu } from './filter-menu.tsx';
 import { QuickAdd } from './quick-add.tsx';
 import { TaskBoard } from './task-board.tsx';
 import { TaskList } from './task-list.tsx';
@@ -120,6 +121,7 @@ function FilterBar({ complaint }: { complaint: string | undefined }) {
         leftSection={<IconFilter size={16} />}
         value={filterText}
         onChange={event => setFilterText(event.currentTarget.value)}
+        rightSection={<FilterMenu filter={filterText} isDisabled={q !== ''} onChange={setFilterText} />}
         error={complaint}
         disabled={q !== ''}
         flex="3 1 16rem"

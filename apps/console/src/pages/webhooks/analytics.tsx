@@ -5,6 +5,7 @@ import { DaySpan } from '../../components/display/day-span.tsx';
 import { Stat } from '../../components/display/stat.tsx';
 import { Loaded } from '../../components/feedback/loaded.tsx';
 import { client } from '../../queries/api.ts';
+import { paced } from '../../queries/pace.ts';
 import { lateComponent } from '../../shell/late-module.tsx';
 import { counted, formatNumber } from '../../text/format.ts';
 
@@ -34,7 +35,7 @@ export function WebhookAnalytics({ title, sourceId, days = 7, onDays }: Props) {
       return { ...(await client.webhooks.analytics(filter)).data, from, count: days };
     },
     placeholderData: keepPreviousData,
-    refetchInterval: 10_000,
+    refetchInterval: paced(10_000),
   });
   return (
     <Stack gap="sm">

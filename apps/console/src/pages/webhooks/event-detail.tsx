@@ -11,7 +11,6 @@ import {
   Timeline,
   Title,
 } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
 import { IconCheck, IconRefresh, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -28,13 +27,14 @@ import { ButtonLink, TextLink } from '../../components/feedback/text-link.tsx';
 import { CopyIcon } from '../../components/fields/copy.tsx';
 import { whyId } from '../../components/why/lines.ts';
 import { Why } from '../../components/why/why.tsx';
-import { useAction } from '../../queries/actions.ts';
 import { useAnswer } from '../../queries/answers.ts';
 import { client } from '../../queries/api.ts';
+import { paced } from '../../queries/pace.ts';
 import { useMay } from '../../queries/permissions.ts';
-import { counted, formatAgo, formatBytes, formatTime } from '../../text/format.ts';
+import { formatAgo, formatBytes, formatTime } from '../../text/format.ts';
 import { type EventTab, eventTabs } from './address.ts';
 import { WebhookPayload } from './event-payload.tsx';
+import { useReplayEvent } from './event-replay.tsx';
 import { SentRequest } from './event-sent.tsx';
 import { EventStatusBadge } from './event-status.tsx';
 import { lastFailures } from './event-status-text.ts';
@@ -50,7 +50,7 @@ const isOpen = (event: Event | undefined): boolean =>
 
 const useEvent = (eventId: string) =>
   useAnswer(['event', eventId], () => client.webhooks.readEvent({ eventId }), {
-    refetchInterval: ({ state }) => (isOpen(state.data) ? 1_500 : false),
+    refetchInterval: ({ state }) => isOpen(state.data) && paced(1_500)(),
   });
 
 const viewNames: Readonly<Record<EventTab, string>> = {
@@ -136,16 +136,7 @@ export function EventDetail({ sourceId: given, eventId, view: wanted, onView, on
 
 function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | undefined }) {
   const { eventId, sourceId } = event;
-  const replay = useAction(() => client.webhooks.replayEvent({ eventId, body: {} }), {
-    onSuccess: ({ data }) =>
-      notifications.show({
-        message:
-          data.deliveries === 0
-            ? 'This source has no connections. Add one first.'
-            : `Delivering again to ${counted(data.deliveries, 'connection')}.`,
-      }),
-    refreshes: [['event', eventId]],
-  });
+  const replay = useReplayEvent();
   return (
     <div>
       <Group justify="space-between" align="start">
@@ -168,7 +159,7 @@ function EventHead({ event, onClose }: { event: Event; onClose: (() => void) | u
             <Button
               leftSection={<IconRefresh size={16} />}
               loading={replay.isPending}
-              onClick={() => replay.mutate()}
+              onClick={() => replay.mutate(eventId)}
             >
               Replay
             </Button>

@@ -1,4 +1,5 @@
 import { Button, Group, Menu, Progress, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import type { ApiTypes } from '@stak/client';
 import { IconRefresh } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -11,6 +12,7 @@ import { client } from '../../queries/api.ts';
 import { counted, formatAgo, formatNumber } from '../../text/format.ts';
 import type { EventsSearch } from './address.ts';
 import { isFiltered } from './event-filters.tsx';
+import { refreshEvents } from './event-pages.ts';
 import { eventQuery, readPage } from './event-query.ts';
 import type { EventRow } from './queries.ts';
 
@@ -22,6 +24,19 @@ const jobPollMs = 1_000;
 const shownForMs = 10 * 60_000; // how long the result of a job stays visible
 const byIdMost = 100; // events per job if they are named by id
 const countedPages = 20; // of a hundred each; beyond that, "more than" is enough
+
+/** Delivers one event again, to all connections of its source. */
+export const useReplayEvent = () =>
+  useAction((eventId: string) => client.webhooks.replayEvent({ eventId, body: {} }), {
+    onSuccess: ({ data }) =>
+      notifications.show({
+        message:
+          data.deliveries === 0
+            ? 'This source has no connections. Add one first.'
+            : `Delivering again to ${counted(data.deliveries, 'connection')}.`,
+      }),
+    refreshes: [['event'], ['events']],
+  });
 
 type Props = { sourceId: string; rows: readonly EventRow[]; search: EventsSearch };
 
@@ -145,7 +160,7 @@ function JobProgress({ sourceId }: { sourceId: string }) {
   // The list shows what the job has delivered.
   const endedId = ended?.jobId;
   useEffect(() => {
-    if (endedId !== undefined) void queries.invalidateQueries({ queryKey: ['events', sourceId] });
+    if (endedId !== undefined) void refreshEvents(queries, sourceId);
   }, [queries, sourceId, endedId]);
   if (running.length === 0 && !ended) return null;
   return (

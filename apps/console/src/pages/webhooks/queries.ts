@@ -1,6 +1,7 @@
 import type { ApiTypes } from '@stak/client';
 import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { client } from '../../queries/api.ts';
+import { paced } from '../../queries/pace.ts';
 import { versioned } from '../../queries/save-over.ts';
 
 export type Source = ApiTypes['webhooks.readSource']['data'];
@@ -12,7 +13,7 @@ export const sourcesQuery = queryOptions({
   queryFn: async () => (await client.webhooks.listSources()).data.data,
 });
 
-export const useSources = () => useQuery({ ...sourcesQuery, refetchInterval: 10_000 }); // events arrive all the time
+export const useSources = () => useQuery({ ...sourcesQuery, refetchInterval: paced(10_000) }); // events arrive all the time
 
 // With its version, for changes.
 export const sourceQuery = (sourceId: string) =>
@@ -33,7 +34,7 @@ const connectionsQuery = (sourceId: string) => ({
 });
 
 export const useConnections = (sourceId: string) =>
-  useQuery({ ...connectionsQuery(sourceId), refetchInterval: 5_000 });
+  useQuery({ ...connectionsQuery(sourceId), refetchInterval: paced(5_000) });
 
 /** The connections of several sources that are loaded so far. */
 export const useConnectionsOf = (sourceIds: readonly string[]) =>

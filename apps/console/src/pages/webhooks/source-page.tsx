@@ -1,4 +1,5 @@
 import { Button, Card, Code, Group, Stack, Tabs, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { IconPlayerPause, IconPlayerPlay, IconSend } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
@@ -110,9 +111,7 @@ function SourceHead({ source: { sourceId, name, status, ...source } }: { source:
           </Permitted>
         </Group>
       </Group>
-      <Card withBorder>
-        <Address source={{ sourceId, ...source }} />
-      </Card>
+      <Address source={{ sourceId, ...source }} />
     </>
   );
 }
@@ -158,7 +157,10 @@ function SourceTabs({ read }: { read: Versioned<Source> }) {
   );
 }
 
-type Sender = Pick<Source, 'sourceId' | 'ingestUrl' | 'provider' | 'signatures' | 'hasSigningSecret'>;
+type Sender = Pick<
+  Source,
+  'sourceId' | 'ingestUrl' | 'provider' | 'signatures' | 'hasSigningSecret' | 'eventCount'
+>;
 
 const sampleCurl = (url: string): string =>
   curlOf({
@@ -168,44 +170,73 @@ const sampleCurl = (url: string): string =>
     body: new TextEncoder().encode('{"type":"order.paid","amount":4200}'),
   });
 
+// How to send is for the beginning: once events have arrived, the address alone is left, until somebody asks.
 function Address({ source }: { source: Sender }) {
-  const { ingestUrl, provider, signatures, hasSigningSecret } = source;
+  const { ingestUrl, provider, signatures, hasSigningSecret, eventCount } = source;
+  const [isOpen, { toggle }] = useDisclosure(eventCount === 0);
   if (ingestUrl === undefined)
     return (
-      <Text size="sm" c="dimmed">
-        Stak itself sends to this source: reminders of your tasks, and of the tasks of your tenants’ users.
-      </Text>
+      <Card withBorder>
+        <Text size="sm" c="dimmed">
+          Stak itself sends to this source: reminders of your tasks, and of the tasks of your tenants’ users.
+        </Text>
+      </Card>
     );
   const isChecked = signatures !== 'off';
   const sender = provider === 'custom' ? 'the sender' : providerNames[provider];
-  return (
-    <Stack gap="xs">
-      <Group gap={4} wrap="nowrap">
-        <Text fw={600} className="stak-mono" data-testid="address">
-          {ingestUrl}
-        </Text>
-        <CopyIcon value={ingestUrl} label="Copy the address" />
-      </Group>
-      <Text size="sm" c="dimmed">
-        Give this address to {sender}.{' '}
-        {!isChecked
-          ? 'Signatures are not checked, so anyone who knows the address can send.'
-          : hasSigningSecret
-            ? 'Only requests with a valid signature are accepted.'
-            : 'Signatures are checked, but there is no signing secret yet: every request is refused. Set one in the settings.'}
+  const address = (
+    <Group gap={4} wrap="nowrap" miw={0}>
+      <Text fw={600} className="stak-mono" data-testid="address">
+        {ingestUrl}
       </Text>
-      {!isChecked && (
-        <Code block className="stak-code" tabIndex={0} aria-label="A request to try">
-          {sampleCurl(ingestUrl)}
-        </Code>
-      )}
-      <Group>
-        <Permitted to="webhooks.sendTestEvent">
-          <SendTestEvent source={source} />
-        </Permitted>
-        {!isChecked && <CopyLine value={sampleCurl(ingestUrl)} label="Copy the command" />}
+      <CopyIcon value={ingestUrl} label="Copy the address" />
+    </Group>
+  );
+  const fold = eventCount > 0 && (
+    <Button variant="subtle" size="xs" aria-expanded={isOpen} onClick={toggle}>
+      {isOpen ? 'Hide how to send' : 'How to send'}
+    </Button>
+  );
+  if (!isOpen)
+    return (
+      <Group justify="space-between" gap="xs">
+        {address}
+        <Group gap="xs">
+          {fold}
+          <Permitted to="webhooks.sendTestEvent">
+            <SendTestEvent source={source} />
+          </Permitted>
+        </Group>
       </Group>
-    </Stack>
+    );
+  return (
+    <Card withBorder>
+      <Stack gap="xs">
+        <Group justify="space-between" gap="xs">
+          {address}
+          {fold}
+        </Group>
+        <Text size="sm" c="dimmed">
+          Give this address to {sender}.{' '}
+          {!isChecked
+            ? 'Signatures are not checked, so anyone who knows the address can send.'
+            : hasSigningSecret
+              ? 'Only requests with a valid signature are accepted.'
+              : 'Signatures are checked, but there is no signing secret yet: every request is refused. Set one in the settings.'}
+        </Text>
+        {!isChecked && (
+          <Code block className="stak-code" tabIndex={0} aria-label="A request to try">
+            {sampleCurl(ingestUrl)}
+          </Code>
+        )}
+        <Group>
+          <Permitted to="webhooks.sendTestEvent">
+            <SendTestEvent source={source} />
+          </Permitted>
+          {!isChecked && <CopyLine value={sampleCurl(ingestUrl)} label="Copy the command" />}
+        </Group>
+      </Stack>
+    </Card>
   );
 }
 

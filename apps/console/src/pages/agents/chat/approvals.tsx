@@ -8,6 +8,7 @@ import { Why } from '../../../components/why/why.tsx';
 import { useSubmit } from '../../../queries/actions.ts';
 import { useRows } from '../../../queries/answers.ts';
 import { client } from '../../../queries/api.ts';
+import { paced } from '../../../queries/pace.ts';
 import { formatTime } from '../../../text/format.ts';
 import { jsonText } from '../../../text/payload-text.ts';
 import { type Approval, approvalsKey, type ConversationPath, turnsKey } from '../queries.ts';
@@ -19,7 +20,7 @@ export function Approvals({ conversationPath }: { conversationPath: Conversation
   const { data = [] } = useRows(
     approvalsKey(conversationPath),
     () => client.agents.listConversationApprovals({ ...conversationPath, limit: 100 }),
-    { refetchInterval: refreshMs, retry: false },
+    { refetchInterval: paced(refreshMs), retry: false },
   );
   return data
     .filter(one => one.status === 'waiting')

@@ -4,6 +4,7 @@ import { More, usePages } from '../../../components/display/pages.tsx';
 import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { client } from '../../../queries/api.ts';
+import { paced } from '../../../queries/pace.ts';
 import { useMay } from '../../../queries/permissions.ts';
 import { useUserChoices, useUsers } from '../../../queries/tenants.ts';
 import { counted, formatAgo, isolate } from '../../../text/format.ts';
@@ -23,7 +24,7 @@ export function ConversationList({ tenant_id, search: { conversation, user }, go
   const conversations = usePages(
     [...conversationsKey(tenant_id), user ?? null],
     cursor => client.agents.listConversations({ tenant_id, limit: 30, ...filter, ...cursor }),
-    { refetchInterval: refreshMs },
+    { refetchInterval: paced(refreshMs) },
   );
   const whose = user === undefined ? {} : { user };
   const nameOf = (user_id: string) => users.find(user => user.user_id === user_id)?.display_name ?? user_id;

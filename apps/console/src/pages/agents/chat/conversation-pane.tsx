@@ -6,6 +6,7 @@ import { Loaded } from '../../../components/feedback/loaded.tsx';
 import { Permitted } from '../../../components/feedback/permitted.tsx';
 import { useAnswer } from '../../../queries/answers.ts';
 import { client } from '../../../queries/api.ts';
+import { paced } from '../../../queries/pace.ts';
 import { useMay } from '../../../queries/permissions.ts';
 import { type ConversationPath, conversationKey, turnsKey } from '../queries.ts';
 import { Approvals } from './approvals.tsx';
@@ -34,7 +35,7 @@ export function ConversationPane({
   const turns = usePages(
     turnsKey(conversationPath),
     cursor => client.agents.listMessages({ ...conversationPath, order: 'newest', limit: 30, ...cursor }),
-    { refetchInterval: refreshMs },
+    { refetchInterval: paced(refreshMs) },
   );
   const talk = useTalk(conversationPath);
   const may = useMay();

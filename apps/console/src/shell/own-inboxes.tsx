@@ -1,12 +1,11 @@
 import '@stak/inbox-react/styles.css';
-import '../inbox/inbox.css';
+import '../pages/inbox/inbox.css';
 import { Drawer, Stack } from '@mantine/core';
 import { Inbox, InboxProvider } from '@stak/inbox-react';
-import { client } from '../../queries/api.ts';
-import type { OwnInbox } from './alerts.tsx';
+import { type OwnInbox, ownInboxToken } from './alerts.tsx';
 
 const titles = { alerts: 'Alerts', tasks: 'Reminders' };
-const mint = async () => (await client.accounts.mintInboxToken()).data.token;
+const mint = async () => (await ownInboxToken()).token;
 
 type Props = { tenant_id: string; inboxes: OwnInbox[]; isOpen: boolean; onClose: () => void };
 
