@@ -285,6 +285,22 @@ export const doorFaults: readonly Fault[] = [
     },
   },
   {
+    name: 'server-not-ready-by-dead-letters',
+    file: 'apps/server/src/process/readiness.ts',
+    before: 'checks: { store: storeCheck(client, clock, folder) },',
+    after: 'checks: { store: storeCheck(client, clock, folder), letters: () => streams.letters.read() },',
+    why: 'Records that are aside take a server out of the load balancer',
+    caughtBy: { test: 'apps/server/test/readiness.test.ts', name: 'stays ready, and says so' },
+  },
+  {
+    name: 'server-dead-letters-unseen',
+    file: 'apps/server/src/process/readiness.ts',
+    before: '(await streams.letters.read()).length > 0',
+    after: '(await streams.letters.read()).length > 1',
+    why: 'A server says nothing of a consumer that has records aside',
+    caughtBy: { test: 'apps/server/test/readiness.test.ts', name: 'stays ready, and says so' },
+  },
+  {
     name: 'tasks-erasure-leaves-bulks',
     file: 'services/tasks/src/users/erasure.ts',
     before: 'remove(bulkProgress, (await store.query(bulksOfUser, key, page)).items)',
