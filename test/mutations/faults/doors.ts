@@ -60,7 +60,7 @@ export const doorFaults: readonly Fault[] = [
     before: "if (kind === 'endUser') return chosen;",
     after: "if (kind === 'endUser' && chosen.length === 0) return chosen;",
     why: 'A user chooses a dearer model than the tenant has for them',
-    caughtBy: { test: 'services/agents/test/openai-refusals.test.ts', name: 'choose a dearer model' },
+    caughtBy: { test: 'services/agents/test/openai-refusals.test.ts', name: 'for its host only' },
   },
   {
     name: 'openai-instructions-of-a-user',
