@@ -220,7 +220,7 @@ export const doorFaults: readonly Fault[] = [
     before: 'Math.abs(clock.now() - readMs) > limits.viewMs',
     after: 'clock.now() - readMs > limits.viewMs',
     why: 'After a step of the clock, an event is stored for connections as they were long ago',
-    caughtBy: { test: 'services/webhooks/test/slow-ingest.test.ts' },
+    caughtBy: { test: 'services/webhooks/test/source-view.test.ts' },
   },
   {
     name: 'inbox-expired-a-second-late',
@@ -237,14 +237,6 @@ export const doorFaults: readonly Fault[] = [
     after: 'one.seq >= state.joined &&',
     why: 'Who joins sees the last message from before',
     caughtBy: { test: 'services/inbox/test/user.test.ts', name: 'join with the first mark' },
-  },
-  {
-    name: 'inbox-snooze-past-expiry',
-    file: 'services/inbox/src/mailbox/state.ts',
-    before: 'isOver(Math.min(one.until, one.expiredat), nowMs)',
-    after: 'isOver(one.until, nowMs)',
-    why: 'A snoozed message that has expired comes back',
-    caughtBy: { test: 'services/inbox/test/user.test.ts', name: 'snooz' },
   },
   {
     name: 'inbox-range-of-another-category',
