@@ -36,8 +36,13 @@ type Placed = Change & { file: string };
 async function scorePart(folder: string, { name, files, tests }: PurePart): Promise<void> {
   const placed: Placed[] = [];
   const isPartial = values.file !== undefined;
-  for (const file of files.filter(path => path.includes(values.file ?? ''))) {
-    const { text, changes } = withChanges(readFileSync(join(root, file), 'utf8'), file, placed.length);
+  const originals = new Map(
+    files
+      .filter(path => path.includes(values.file ?? ''))
+      .map(path => [path, readFileSync(join(folder, path), 'utf8')]),
+  );
+  for (const [file, original] of originals) {
+    const { text, changes } = withChanges(original, file, placed.length);
     writeFileSync(join(folder, file), text);
     placed.push(...changes.map(change => ({ ...change, file })));
   }
@@ -62,6 +67,8 @@ async function scorePart(folder: string, { name, files, tests }: PurePart): Prom
       writeFileSync(join(root, scorePagePath), renderScores(new Map([...readScores(), [name, score]])));
   } finally {
     await vitest.close();
+    // The numbers of the next part begin anew.
+    for (const [file, original] of originals) writeFileSync(join(folder, file), original);
   }
 }
 

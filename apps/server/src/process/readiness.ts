@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts';
 import { storeCheck } from './store-check.ts';
 
 type Check = () => Promise<unknown>;
-type Watch = { read(): Promise<readonly string[]> };
+type Watch = { read(): Promise<readonly unknown[]> };
 type ReadinessDeps = {
   clock: Pick<Clock, 'now' | 'sleep'>;
   streams: { letters: Watch; missed: Watch };
