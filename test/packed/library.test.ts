@@ -5,6 +5,7 @@ import {
   firstExample,
   inProject,
   runOutside,
+  spawnOutside,
   tarballOf,
   withNode,
   writeOutside,
@@ -125,6 +126,83 @@ describe('the engine as a test database', () => {
     const args = ['--rootDir', 'jest', '--transform', '{}'];
     const output = await runOutside('library', 'jest', args, { NODE_OPTIONS: '--experimental-vm-modules' });
     expect(output).toContain('2 passed');
+  });
+});
+
+describe('the engine as a DynamoDB for tests', () => {
+  const tables = [
+    {
+      TableName: 'notes',
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+      BillingMode: 'PAY_PER_REQUEST',
+    },
+  ];
+  const seed = JSON.stringify({ tables, items: { notes: [{ id: '1', title: 'Buy milk' }] } });
+
+  it('is a command that serves a seed, in memory, until its input ends', async () => {
+    await writeOutside('library', { 'seed.json': seed });
+    const args = ['--port', '0', '--seed', 'seed.json', '--until-stdin-ends'];
+    const server = spawnOutside('library', 'stak-dynamodb', args);
+    const url = /^DynamoDB in memory at (http:\S+)$/.exec(await server.firstLine)?.[1];
+    const answer = await fetch(url!, {
+      method: 'POST',
+      headers: {
+        'x-amz-target': 'DynamoDB_20120810.Scan',
+        'content-type': 'application/x-amz-json-1.0',
+        authorization: 'AWS4-HMAC-SHA256 Credential=any',
+      },
+      body: JSON.stringify({ TableName: 'notes' }),
+    });
+    expect(await answer.json()).toMatchObject({ Items: [{ id: { S: '1' }, title: { S: 'Buy milk' } }] });
+    expect(await (await fetch(`${url}/tables/notes`)).text()).toContain('Buy milk');
+    server.endInput();
+    expect(await server.closed).toBe(0);
+  });
+
+  it.each([
+    [['--port', 'x'], 'is no port'],
+    [['--seed', 'nothing.json'], 'cannot be read'],
+    [['--surprise'], 'Unknown option'],
+  ])('refuses %j with a reason', async (args, message) => {
+    await expect(runOutside('library', 'stak-dynamodb', args)).rejects.toThrow(message);
+  });
+
+  const body = (hooks: string) => `
+    const dynamodb = useDynamoDb(${hooks}, { seed: 'seed.json' });
+    for (const name of ['first', 'second'])
+      it('begins with the seed: ' + name, async () => {
+        const { client } = dynamodb.engine;
+        expect((await client.scan({ TableName: 'notes' })).Count).toBe(1);
+        await client.put({ TableName: 'notes', Item: { id: name } });
+        expect((await fetch(dynamodb.url)).status).toBe(200);
+      });
+  `;
+  const helper = "import { useDynamoDb } from '@stak/engine/testing';\n";
+
+  it('has hooks for vitest', async () => {
+    const imports = "import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';\n";
+    const file = helper + imports + body('{ beforeAll, beforeEach, afterAll }');
+    await writeOutside('library', { 'seed.json': seed, 'seeded/notes.test.mjs': file });
+    expect(await runOutside('library', 'vitest', ['run', '--dir', 'seeded'])).toContain('2 passed');
+  });
+
+  it('has hooks for jest', async () => {
+    const file = helper + body('{ beforeAll, beforeEach, afterAll }');
+    await writeOutside('library', { 'seed.json': seed, 'seeded-jest/notes.spec.js': file });
+    const args = ['--rootDir', 'seeded-jest', '--transform', '{}'];
+    const output = await runOutside('library', 'jest', args, { NODE_OPTIONS: '--experimental-vm-modules' });
+    expect(output).toContain('2 passed');
+  });
+
+  it('has hooks for node:test', async () => {
+    const imports = `import assert from 'node:assert/strict';
+import { after, before, beforeEach, it } from 'node:test';
+const expect = actual => ({ toBe: expected => assert.equal(actual, expected) });
+`;
+    const file = helper + imports + body('{ beforeAll: before, beforeEach, afterAll: after }');
+    await writeOutside('library', { 'seed.json': seed, 'seeded.mjs': file });
+    expect(await runOutside('library', 'seeded.mjs')).toContain('# pass 2');
   });
 });
 

@@ -35,6 +35,18 @@ export async function runOutside(
   return stdout + stderr;
 }
 
+/** Starts the command of an installed package there. */
+export function spawnOutside(project: string, command: string, args: string[]) {
+  const child = spawn(inProject(project, 'node_modules/.bin', command), args, {
+    cwd: inProject(project),
+    env: clean as Record<string, string>,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const closed = once(child, 'close').then(([code]) => code as number);
+  const firstLine = once(createInterface(child.stdout), 'line').then(([line]) => line as string);
+  return { firstLine, closed, endInput: () => child.stdin.end() };
+}
+
 export const strict = ['--strict', '--noUncheckedSideEffectImports', '--target', 'es2023'];
 export const withNode = [...strict, '--types', 'node'];
 export const asProgram = [...withNode, '--module', 'nodenext', '--outDir', 'out'];

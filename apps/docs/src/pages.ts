@@ -15,7 +15,13 @@ const guides: readonly (readonly [section: string, names: readonly string[]])[] 
   ['Services', ['accounts', 'inbox', 'webhooks', 'tasks', 'agents', 'lake', 'lake-with-duckdb-spark-athena']],
   [
     'Build on it',
-    ['define-a-table', 'consume-a-stream', 'run-dynamodb-locally', 'sign-in-with-github-and-google'],
+    [
+      'define-a-table',
+      'consume-a-stream',
+      'run-dynamodb-locally',
+      'replace-dynamodb-local',
+      'sign-in-with-github-and-google',
+    ],
   ],
   ['Change it', ['change-stak']],
 ];

@@ -40,4 +40,7 @@ export const streamBytes = 1024 * 1024;
 export const recentWritten = { records: 10_000, bytes: 8 * 1024 * 1024 };
 export const recentRead = { records: 500, bytes: 512 * 1024 };
 export const recentShards = 64;
+// Ours: each in progress reads a file and fills commits.
+export const bulkOperations = 20;
+export const bulkTokenMs = 8 * 60 * 60_000; // how long the API reference says that a token is remembered
 export const historyBehindBytes = 256 * 1024 * 1024; // of the journal: what is not archived by then is lost to the history

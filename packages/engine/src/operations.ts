@@ -2,6 +2,12 @@ import { createBackup, deleteBackup, describeBackup, listBackups } from './actio
 import { batchExecuteStatement } from './actions/batch-execute-statement.ts';
 import { batchGetItem } from './actions/batch-get-item.ts';
 import { batchWriteItem } from './actions/batch-write-item.ts';
+import {
+  cancelBulkOperation,
+  describeBulkOperation,
+  listBulkOperations,
+  startBulkPutItems,
+} from './actions/bulk-operations.ts';
 import { describeContinuousBackups, updateContinuousBackups } from './actions/continuous-backups.ts';
 import {
   describeContributorInsights,
@@ -69,7 +75,7 @@ export const actions = {
   TransactWriteItems: transactWriteItems,
   UpdateItem: updateItem,
   // These concern tables and streams only.
-  CancelBulkOperation: unsupported.findBulkOperation,
+  CancelBulkOperation: cancelBulkOperation,
   CreateBackup: createBackup,
   CreateGlobalTable: unsupported.changeGlobalTable,
   CreateTable: createTable,
@@ -77,7 +83,7 @@ export const actions = {
   DeleteResourcePolicy: deleteResourcePolicy,
   DeleteTable: deleteTable,
   DescribeBackup: describeBackup,
-  DescribeBulkOperation: unsupported.findBulkOperation,
+  DescribeBulkOperation: describeBulkOperation,
   DescribeContinuousBackups: describeContinuousBackups,
   DescribeContributorInsights: describeContributorInsights,
   DescribeEndpoints: describeEndpoints,
@@ -99,7 +105,7 @@ export const actions = {
   GetShardIterator: getShardIterator,
   ImportTable: importTable,
   ListBackups: listBackups,
-  ListBulkOperations: unsupported.listBulkOperations,
+  ListBulkOperations: listBulkOperations,
   ListContributorInsights: listContributorInsights,
   ListExports: listExports,
   ListGlobalTables: unsupported.listGlobalTables,
@@ -110,7 +116,7 @@ export const actions = {
   PutResourcePolicy: putResourcePolicy,
   RestoreTableFromBackup: restoreTableFromBackup,
   RestoreTableToPointInTime: restoreTableToPointInTime,
-  StartBulkPutItems: unsupported.startBulkPutItems,
+  StartBulkPutItems: startBulkPutItems,
   TagResource: tagResource,
   UntagResource: untagResource,
   UpdateContinuousBackups: updateContinuousBackups,

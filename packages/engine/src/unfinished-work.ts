@@ -3,6 +3,7 @@ import type { Context } from './context.ts';
 import { maintainTable } from './tables/maintenance.ts';
 import { startGarbageRemoval } from './tables/removal.ts';
 import { continueRestore } from './tables/restoration.ts';
+import { resumeBulkPuts } from './transfer/bulk-put.ts';
 import { endUnfinished } from './transfer/export.ts';
 import { continueImport, importRecords } from './transfer/import.ts';
 
@@ -15,6 +16,7 @@ export function resumeMaintenance(context: Context): void {
     else maintainTable(context, table);
   }
   context.background('unfinished backups', () => discardUnfinished(context));
+  context.background('unfinished bulk operations', () => resumeBulkPuts(context));
   context.background('unfinished exports', () => endUnfinished(context));
 }
 

@@ -14,13 +14,10 @@ import { call, hashTable, openEngine } from './engine-fixture.ts';
 
 // These are refused, whatever they contain.
 const refusedOperations: { [O in Operation]?: string } = {
-  CancelBulkOperation: 'ResourceNotFoundException',
   CreateGlobalTable: 'ValidationException',
-  DescribeBulkOperation: 'ResourceNotFoundException',
   DescribeGlobalTable: 'GlobalTableNotFoundException',
   DescribeGlobalTableSettings: 'GlobalTableNotFoundException',
   DescribeTableReplicaAutoScaling: 'ResourceNotFoundException',
-  StartBulkPutItems: 'LimitExceededException',
   UpdateGlobalTable: 'ValidationException',
   UpdateGlobalTableSettings: 'GlobalTableNotFoundException',
   UpdateTableReplicaAutoScaling: 'ResourceNotFoundException',
@@ -85,13 +82,10 @@ test('every field of every input is implemented, stored and described, or refuse
 const arn = `arn:aws:dynamodb:us-east-1:123456789012:table/notes/backup/01`;
 const GlobalTableName = 'notes';
 const inputs: Record<string, object> = {
-  CancelBulkOperation: { BulkOperationArn: arn },
   CreateGlobalTable: { GlobalTableName, ReplicationGroup: [{ RegionName: 'eu-west-1' }] },
-  DescribeBulkOperation: { BulkOperationArn: arn },
   DescribeGlobalTable: { GlobalTableName },
   DescribeGlobalTableSettings: { GlobalTableName },
   DescribeTableReplicaAutoScaling: { TableName: 'notes' },
-  StartBulkPutItems: { TableName: 'notes', InputS3Configuration: { S3Bucket: 'bucket' } },
   UpdateGlobalTable: { GlobalTableName, ReplicaUpdates: [] },
   UpdateGlobalTableSettings: { GlobalTableName },
   UpdateTableReplicaAutoScaling: { TableName: 'notes' },

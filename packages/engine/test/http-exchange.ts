@@ -10,7 +10,7 @@ export const signature =
 const json10 = 'application/x-amz-json-1.0';
 
 export function signedHeaders(operation: string): Record<string, string> {
-  const service = /Stream|GetRecords|ShardIterator/.test(operation) ? 'DynamoDBStreams' : 'DynamoDB';
+  const service = /Streams?$|GetRecords|ShardIterator/.test(operation) ? 'DynamoDBStreams' : 'DynamoDB';
   return {
     authorization: signature,
     'content-type': json10,

@@ -44,7 +44,7 @@ const foreignPage = {
 type Call = (path: string, init: RequestInit) => Promise<Response>;
 
 export function mountMcp(
-  { app, routes, withBody }: Pick<Api, 'app' | 'routes' | 'withBody'>,
+  { app, mount, routes, withBody }: Pick<Api, 'app' | 'mount' | 'routes' | 'withBody'>,
   publicUrl: string,
   corsOrigins: readonly string[],
 ): void {
@@ -56,7 +56,8 @@ export function mountMcp(
   // Tells an app how to get a token (RFC 9728, 5.1).
   const challenge = `Bearer realm="stak", resource_metadata="${publicUrl}${resourceMetadataPath}"`;
   let tools: Promise<readonly Tool[]> | undefined;
-  app.all('/mcp', async c => {
+  const unguarded = 'each message is answered by routes, with the credential of its caller';
+  mount({ method: 'all', path: '/mcp', unguarded }, async c => {
     // Without sessions there is nothing to listen to or to end.
     if (c.req.method !== 'POST') return c.body(null, 405, { Allow: 'POST' });
     const origin = c.req.header('origin');

@@ -1,9 +1,9 @@
 import { writeUsage } from '../capacity.ts';
 import { type Context, submitOnTable, type View } from '../context.ts';
+import { bindGuard } from '../items/guard.ts';
 import { applyDecision, decide, planDelete } from '../items/write-plan.ts';
 import { type DeleteItemInput, validateDeleteItem } from '../validation/delete-item.ts';
 import { inEnvelope } from '../validation/envelope.ts';
-import { bindGuard } from './guard.ts';
 import { itemCollectionMetrics } from './item-collection.ts';
 import { capacityOf } from './response.ts';
 

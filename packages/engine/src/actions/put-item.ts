@@ -1,9 +1,9 @@
 import { writeUsage } from '../capacity.ts';
 import { type Context, submitOnTable, type View } from '../context.ts';
+import { bindGuard } from '../items/guard.ts';
 import { applyDecision, decide, planPut } from '../items/write-plan.ts';
 import { inEnvelope } from '../validation/envelope.ts';
 import { type PutItemInput, validatePutItem } from '../validation/put-item.ts';
-import { bindGuard } from './guard.ts';
 import { itemCollectionMetrics } from './item-collection.ts';
 import { capacityOf } from './response.ts';
 

@@ -13,6 +13,7 @@ import {
 import type { Context, View } from '../context.ts';
 import { assertAllUsed, createScope } from '../expressions/scope.ts';
 import { bindUpdate, type Update } from '../expressions/update.ts';
+import { guardIn } from '../items/guard.ts';
 import {
   applyDecision,
   decide,
@@ -34,7 +35,6 @@ import {
 } from '../validation/transact-write-items.ts';
 import type { Item } from '../values/attribute-value.ts';
 import { answerOnce } from './client-token.ts';
-import { guardIn } from './guard.ts';
 import { type ItemCollectionMetrics, itemCollectionMetrics } from './item-collection.ts';
 import { assertAllSucceeded, attempt } from './transaction.ts';
 

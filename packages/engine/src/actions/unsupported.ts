@@ -2,26 +2,12 @@ import type { Context } from '../context.ts';
 import { DynamoError, resourceNotFound, validationError } from '../errors.ts';
 import * as unsupported from '../validation/unsupported.ts';
 
-// The engine has one region and no bulk operations. Requests for bulk operations or global tables get DynamoDB's error for a
-// missing resource, which callers can handle; lists are empty.
+// The engine has one region. Requests for global tables get DynamoDB's error for a missing resource, which callers can
+// handle; their list is empty.
 
-const listOf = (name: string, validate: (input: unknown) => void) => (_: Context, input: object) => {
-  validate(input);
-  return { [name]: [] };
-};
-export const listGlobalTables = listOf('GlobalTables', unsupported.validateListGlobalTables);
-export const listBulkOperations = listOf('BulkOperationsSummaryList', unsupported.validateListBulkOperations);
-
-export function startBulkPutItems(context: Context, input: unsupported.StartBulkPutItemsInput): never {
-  unsupported.validateStartBulkPutItems(input);
-  context.catalog.get(input.TableName);
-  throw new DynamoError('LimitExceededException', 'Bulk operations are not available here: the limit is 0');
-}
-
-// DescribeBulkOperation and CancelBulkOperation.
-export function findBulkOperation(_: Context, input: unsupported.BulkOperationInput): never {
-  unsupported.validateBulkOperation(input);
-  throw resourceNotFound(`Requested resource not found: Bulk operation: ${input.BulkOperationArn}`);
+export function listGlobalTables(_: Context, input: object) {
+  unsupported.validateListGlobalTables(input);
+  return { GlobalTables: [] };
 }
 
 // CreateGlobalTable and UpdateGlobalTable, of the version that AWS has deprecated.

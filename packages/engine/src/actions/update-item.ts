@@ -4,11 +4,11 @@ import { updateFromAttributeUpdates } from '../expressions/legacy.ts';
 import { assertAllUsed, createScope } from '../expressions/scope.ts';
 import { bindUpdate, emptyUpdate, type Update } from '../expressions/update.ts';
 import { projectTouched } from '../expressions/update-application.ts';
+import { guardIn } from '../items/guard.ts';
 import { applyDecision, decide, type Outcome, planUpdate } from '../items/write-plan.ts';
 import { inEnvelope } from '../validation/envelope.ts';
 import { type UpdateItemInput, validateUpdateItem } from '../validation/update-item.ts';
 import type { Item } from '../values/attribute-value.ts';
-import { guardIn } from './guard.ts';
 import { itemCollectionMetrics } from './item-collection.ts';
 import { capacityOf } from './response.ts';
 

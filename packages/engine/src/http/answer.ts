@@ -6,6 +6,7 @@ import { type Origins, pageHeaders, preflightHeaders, refusePage } from './cors.
 import { type ErrorLog, toWireError } from './errors.ts';
 import { json10, parseJson, readMediaType, readOperation, requireSignature } from './protocol.ts';
 import { serialize } from './serialize.ts';
+import { isTablesPage, tablesPage } from './tables-page.ts';
 
 export type Executor = { execute(operation: string, input: unknown): Promise<object> };
 export type Answer = { status: number; type: string; body: string | Buffer; headers?: string[] };
@@ -14,6 +15,7 @@ type AnswerOptions = {
   region: string;
   allowOrigins: Origins;
   maxBodyBytes: number;
+  showsTables: boolean;
   log: ErrorLog | undefined;
 };
 
@@ -21,7 +23,7 @@ const unknownProtocol: Answer = { status: 404, type: 'text/html', body: '<Unknow
 
 // Turns a request and its body into the status, headers and body of the response.
 export function createAnswers(executor: Executor, options: AnswerOptions) {
-  const { region, allowOrigins, maxBodyBytes, log } = options;
+  const { region, allowOrigins, maxBodyBytes, showsTables, log } = options;
   // AWS answers with the trailing space.
   const healthy: Answer = {
     status: 200,
@@ -46,9 +48,18 @@ export function createAnswers(executor: Executor, options: AnswerOptions) {
     }
   }
 
+  async function showTables({ url = '/', headers }: IncomingMessage): Promise<Answer> {
+    try {
+      return await tablesPage(executor, url, headers);
+    } catch (error) {
+      return refusal(error, json10);
+    }
+  }
+
   // The order of the checks is AWS's: protocol, JSON, target, signature, and only then the operation's input.
   async function plainAnswer(request: IncomingMessage, body: Buffer): Promise<Answer> {
-    if (request.method === 'GET') return healthy;
+    if (request.method === 'GET')
+      return showsTables && isTablesPage(request.url) ? showTables(request) : healthy;
     if (request.method === 'OPTIONS') return preflight(request);
     const { headers } = request;
     const type = readMediaType(headers['content-type']);

@@ -8,6 +8,10 @@ export type Origins = readonly string[];
 
 const localName = /^(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
+// By an address, too: only a name can be pointed at another machine.
+export const isLocalHost = (host = ''): boolean =>
+  localName.test(host) || /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d+)?$/i.test(host);
+
 // Browsers send a preflight request before a page may call another site. But with DNS rebinding a page calls what looks
 // like its own site: its Host header shows that, and so does the Origin header that only browsers send. `*` does not
 // allow such a page.

@@ -18,6 +18,8 @@ export type HttpServerOptions = {
   region?: string;
   // Origins whose pages may call; `*` for all. Default: none.
   allowOrigins?: Origins;
+  // Whether `/tables` is a page that shows the tables and their items. Default: false.
+  showTables?: boolean;
   maxBodyBytes?: number;
   requestTimeoutMs?: number;
   closeTimeoutMs?: number;
@@ -43,8 +45,13 @@ const requestBytes = 16 * 1024 * 1024;
  */
 export function createHttpServer(executor: Executor, options: HttpServerOptions = {}): HttpServer {
   const { host = '127.0.0.1', port = 0, region = 'us-east-1', allowOrigins = [], log } = options;
-  const { maxBodyBytes = requestBytes, requestTimeoutMs = 60_000, closeTimeoutMs = 10_000 } = options;
-  const answers = createAnswers(executor, { region, allowOrigins, maxBodyBytes, log });
+  const {
+    showTables: showsTables = false,
+    maxBodyBytes = requestBytes,
+    requestTimeoutMs = 60_000,
+    closeTimeoutMs = 10_000,
+  } = options;
+  const answers = createAnswers(executor, { region, allowOrigins, maxBodyBytes, showsTables, log });
 
   // Every request counts twice: until its operation is done, and until its response is sent or the client is gone. A
   // client that leaves early must not let the engine close during its write.

@@ -10,7 +10,7 @@ import { deserialize } from '../validation/deserialize.ts';
 import type { ImportTableInput } from '../validation/exports.ts';
 import { type PutItemInput, validatePutItem } from '../validation/put-item.ts';
 import type { Item } from '../values/attribute-value.ts';
-import { TransferError } from './buckets.ts';
+import { type Bucket, TransferError } from './buckets.ts';
 import { createCsvSplitter, csvItem } from './csv.ts';
 import { lineBytes, readLines } from './lines.ts';
 import { type TransferRecord, transferRecords } from './records.ts';
@@ -78,12 +78,10 @@ const finish = (context: Context, record: Import, end: (tx: Tx, table: Table) =>
 type Counts = Pick<Import, 'read' | 'imported' | 'errors'>;
 
 async function run(context: Context, { input, tableId }: Import, counts: Counts, signal: AbortSignal) {
-  const { S3Bucket, S3KeyPrefix = '' } = input.S3BucketSource;
+  const { S3Bucket, S3KeyPrefix } = input.S3BucketSource;
   const bucket = context.buckets(S3Bucket);
   const compression = input.InputCompressionType === 'GZIP' ? 'GZIP' : 'NONE';
-  const keys = (await bucket.list(S3KeyPrefix)).filter(isData);
-  if (keys.length === 0)
-    throw new TransferError('S3NoSuchKey', `No file of the bucket ${S3Bucket} begins with ${S3KeyPrefix}`);
+  const keys = await sourceFiles(bucket, S3Bucket, S3KeyPrefix);
   const table = creating(context, tableId);
   if (!table) return;
   const onBytes = (bytes: number) => {
@@ -118,6 +116,13 @@ async function run(context: Context, { input, tableId }: Import, counts: Counts,
   }
   await write();
   await writing;
+}
+
+/** The files whose items are to be read, in order. */
+export async function sourceFiles(bucket: Bucket, name: string, prefix = ''): Promise<string[]> {
+  const keys = (await bucket.list(prefix)).filter(isData);
+  if (keys.length > 0) return keys;
+  throw new TransferError('S3NoSuchKey', `No file of the bucket ${name} begins with ${prefix}`);
 }
 
 // An export has other files beside its data.

@@ -5,7 +5,7 @@ import { metaKey, prefixRange } from '../storage/keys.ts';
 import { decodeJson, encodeJson } from '../storage/store.ts';
 import { tableArn } from '../tables/arns.ts';
 
-// Each export and import has a record in the store. The key is the last part of the ARN, and sorts by time.
+// Each export, import and bulk operation has a record in the store. The key is the last part of the ARN, and sorts by time.
 
 export type TransferRecord = {
   key: string;
@@ -21,14 +21,21 @@ export const newTransferKey = (now: number): string =>
 /** How long a finished one is listed. */
 const listedMs = 90 * 24 * 60 * 60_000;
 
-export function transferRecords<R extends TransferRecord>(kind: 'export' | 'import') {
+export function transferRecords<R extends TransferRecord>(kind: 'export' | 'import' | 'bulk-operation') {
   const prefix = `${kind}/`;
   const arnShape = new RegExp(`:table/([^/]+)/${kind}/([0-9]{14}-[0-9a-f]{8})$`);
   const all = ({ store }: Context): R[] =>
     [...store.range(prefixRange(metaKey(prefix)), decodeJson)].map(({ value }) => value as R);
 
+  // Finished ones are listed for a while.
+  const listed = (context: Context): R[] => {
+    const oldest = context.now() - listedMs;
+    return all(context).filter(record => !record.isDone || record.startedAt >= oldest);
+  };
+
   return {
     all,
+    listed,
     arnOf: (context: Context, { key, tableName }: TransferRecord): string =>
       `${tableArn(context, tableName)}/${kind}/${key}`,
     find({ store }: Context, arn: string): R | undefined {
@@ -46,12 +53,8 @@ export function transferRecords<R extends TransferRecord>(kind: 'export' | 'impo
       { tableName, limit, token }: { tableName?: string; limit: number; token?: string },
     ) {
       const start = token === undefined ? '' : Buffer.from(token, 'base64').toString('latin1').trimEnd();
-      const oldest = context.now() - listedMs;
-      const records = all(context).filter(
-        record =>
-          record.key > start &&
-          (tableName === undefined || record.tableName === tableName) &&
-          (!record.isDone || record.startedAt >= oldest),
+      const records = listed(context).filter(
+        record => record.key > start && (tableName === undefined || record.tableName === tableName),
       );
       const page = records.slice(0, limit);
       return { page, ...(page.length < records.length && { next: tokenOf(page.at(-1)!.key) }) };

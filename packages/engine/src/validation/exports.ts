@@ -20,18 +20,18 @@ import { vectorIndexes } from './vector-indexes.ts';
 // Exports of a table to files of a bucket or a folder, and imports from them.
 
 const arn = required(string({ min: 37, max: 1024 }));
-const bucketOwner = string({ pattern: /^[0-9]{12}$/ });
+export const bucketOwner = string({ pattern: /^[0-9]{12}$/ });
 // DynamoDB's pattern repeats its first and last part, which takes the cube of the length to refuse a name.
-const bucket = required(string({ max: 255, pattern: /^[a-z0-9A-Z][.\-\w]*[a-z0-9A-Z]$/ }));
-const prefix = string({ max: 1024 });
+export const bucket = string({ max: 255, pattern: /^[a-z0-9A-Z][.\-\w]*[a-z0-9A-Z]$/ });
+export const prefix = string({ max: 1024 });
 const noIncrements = 'exports are of whole tables';
-const token = string({ pattern: /^[^$]+$/ });
+export const token = string({ pattern: /^[^$]+$/ });
 
 export const exportTableShape = structure('ExportTableToPointInTimeInput', {
   TableArn: required(string({ min: 1, max: 1024 })),
   ExportTime: timestamp,
   ClientToken: string(),
-  S3Bucket: bucket,
+  S3Bucket: required(bucket),
   S3BucketOwner: bucketOwner,
   S3Prefix: prefix,
   S3SseAlgorithm: oneOf('AES256', 'KMS'),
@@ -52,7 +52,11 @@ export const importArnShape = structure('ImportArnInput', { ImportArn: arn });
 export const importTableShape = structure('ImportTableInput', {
   ClientToken: token,
   S3BucketSource: required(
-    structure('S3BucketSource', { S3BucketOwner: bucketOwner, S3Bucket: bucket, S3KeyPrefix: prefix }),
+    structure('S3BucketSource', {
+      S3BucketOwner: bucketOwner,
+      S3Bucket: required(bucket),
+      S3KeyPrefix: prefix,
+    }),
   ),
   InputFormat: required(oneOf('DYNAMODB_JSON', 'ION', 'CSV')),
   InputFormatOptions: structure('InputFormatOptions', {
@@ -94,7 +98,7 @@ const validatorOf =
   (input: unknown): void =>
     checkConstraints(shape, input as object);
 
-const refuse = (field: string, reason: string): never => {
+export const refuse = (field: string, reason: string): never => {
   throw validationError(`One or more parameter values were invalid: ${field} is not supported: ${reason}`);
 };
 

@@ -7,6 +7,7 @@ import {
 } from './backups.ts';
 import { batchGetItemShape } from './batch-get-item.ts';
 import { batchWriteItemShape } from './batch-write-item.ts';
+import { bulkOperationShape, listBulkOperationsShape, startBulkPutItemsShape } from './bulk-operations.ts';
 import { createTableShape } from './create-table.ts';
 import { deleteItemShape } from './delete-item.ts';
 import {
@@ -48,14 +49,7 @@ import { listTagsOfResourceShape, tagResourceShape, untagResourceShape } from '.
 import { describeTimeToLiveShape, updateTimeToLiveShape } from './time-to-live.ts';
 import { transactGetItemsShape } from './transact-get-items.ts';
 import { transactWriteItemsShape } from './transact-write-items.ts';
-import {
-  bulkOperationShape,
-  globalTableShape,
-  listBulkOperationsShape,
-  listGlobalTablesShape,
-  replicaScalingShape,
-  startBulkPutItemsShape,
-} from './unsupported.ts';
+import { globalTableShape, listGlobalTablesShape, replicaScalingShape } from './unsupported.ts';
 import { updateItemShape } from './update-item.ts';
 import { updateTableShape } from './update-table.ts';
 

@@ -7,6 +7,11 @@ import {
 } from './backups.ts';
 import { validateBatchGetItem } from './batch-get-item.ts';
 import { validateBatchWriteItem } from './batch-write-item.ts';
+import {
+  validateBulkOperation,
+  validateListBulkOperations,
+  validateStartBulkPutItems,
+} from './bulk-operations.ts';
 import { validateCreateTable } from './create-table.ts';
 import { validateDeleteItem } from './delete-item.ts';
 import {
@@ -49,14 +54,7 @@ import { validateListTagsOfResource, validateTagResource, validateUntagResource 
 import { validateDescribeTimeToLive, validateUpdateTimeToLive } from './time-to-live.ts';
 import { validateTransactGetItems } from './transact-get-items.ts';
 import { validateTransactWriteItems } from './transact-write-items.ts';
-import {
-  validateBulkOperation,
-  validateGlobalTable,
-  validateListBulkOperations,
-  validateListGlobalTables,
-  validateReplicaScaling,
-  validateStartBulkPutItems,
-} from './unsupported.ts';
+import { validateGlobalTable, validateListGlobalTables, validateReplicaScaling } from './unsupported.ts';
 import { validateUpdateItem } from './update-item.ts';
 import { validateUpdateTable } from './update-table.ts';
 

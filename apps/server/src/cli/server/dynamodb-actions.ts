@@ -40,7 +40,10 @@ async function serve(flags: Flags): Promise<void> {
       mostBytes: unreadBytes,
       mostBytesOfOne: unreadBytes, // local clients all have the same address
     });
-    const server = createHttpServer(engine, { host, port, allowOrigins, log, onConnection });
+    const server = createHttpServer(engine, {
+      ...{ host, port, allowOrigins, log, onConnection },
+      showTables: isLoopback(host),
+    });
     const { url } = await server.listen();
     const where = path === ':memory:' ? 'in memory' : `in ${path}`;
     console.log(

@@ -1,9 +1,9 @@
 import { bindCondition } from '../expressions/condition.ts';
 import { conditionFromExpected } from '../expressions/legacy.ts';
 import { assertAllUsed, createScope, type Scope } from '../expressions/scope.ts';
-import type { Guard } from '../items/write-plan.ts';
 import type { Expected } from '../validation/conditions.ts';
 import type { AttributeValue } from '../values/attribute-value.ts';
+import type { Guard } from './write-plan.ts';
 
 type GuardInput = {
   ConditionExpression?: string;
