@@ -16,7 +16,7 @@ export const pureParts: readonly PurePart[] = [
   },
   {
     name: 'signatures',
-    files: within(signatures, 'custom handshake signing verify'),
+    files: within(signatures, 'custom signing verify'),
     tests: within(signatures, 'verify custom handshake oracles', '.test.ts'),
   },
   {
