@@ -11,6 +11,7 @@ import { backupFaults } from './faults/backups.ts';
 import { damageFaults } from './faults/damage.ts';
 import { declarationFaults } from './faults/declarations.ts';
 import { deliveryFaults } from './faults/deliveries.ts';
+import { doorFaults } from './faults/doors.ts';
 import { engineFaults } from './faults/engine.ts';
 import { givenOutFaults } from './faults/given-out.ts';
 import { guardFaults } from './faults/guards.ts';
@@ -51,5 +52,6 @@ export const faults: readonly Fault[] = [
   ...givenOutFaults,
   ...archiveFaults,
   ...vectorFaults,
+  ...doorFaults,
   ...adversaryFaults,
 ];

@@ -30,9 +30,16 @@ export function createScratch(): Scratch {
     if (path === '' || !existsSync(join(root, path))) continue; // deleted, and not committed
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     cpSync(join(root, path), join(folder, path));
+    if (path.endsWith('/package.json')) linkOwnModules(dirname(path), folder);
   }
   linkModules(join(root, 'node_modules'), join(folder, 'node_modules'));
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+// Some workspaces have packages that no other one uses.
+function linkOwnModules(workspace: string, folder: string): void {
+  const own = join(root, workspace, 'node_modules');
+  if (existsSync(own)) symlinkSync(own, join(folder, workspace, 'node_modules'));
 }
 
 function linkModules(from: string, to: string): void {

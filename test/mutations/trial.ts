@@ -5,11 +5,14 @@ import { type Catcher, type Fault, plant } from './fault.ts';
 
 // A fault may make a test wait for ever.
 const mostMs = 150_000;
+// A process that stood still for longer, because it was stopped or the machine was busy, says nothing by a time limit.
+const pauseMs = 5_000;
+const repeats = 5;
 const testTimeout = 45_000;
 
 export type Outcome =
   | { kind: 'passed'; tests: number }
-  | { kind: 'failed'; test: string }
+  | { kind: 'failed'; test: string; isByTime?: true }
   | { kind: 'broken'; why: string }; // it does not even load, or no test has that name
 
 export type Trials = {
@@ -24,7 +27,16 @@ export type Trials = {
 export async function openTrials(folder: string): Promise<Trials> {
   let vitest = await start(folder);
 
-  async function runSeed({ test, name }: Catcher, seed: number | undefined): Promise<Outcome> {
+  async function runSeed(catcher: Catcher, seed: number | undefined): Promise<Outcome> {
+    for (let left = repeats; ; left--) {
+      const watch = watchPauses();
+      const outcome = await runOnce(catcher, seed);
+      const wasPaused = watch.end();
+      if (outcome.kind !== 'failed' || !outcome.isByTime || !wasPaused || left === 0) return outcome;
+    }
+  }
+
+  async function runOnce({ test, name }: Catcher, seed: number | undefined): Promise<Outcome> {
     const project = vitest.projects[0]!;
     project.config.env.STAK_ADVERSARY_SEED = seed === undefined ? '' : String(seed);
     const options = name === undefined ? {} : { testNamePattern: new RegExp(name) };
@@ -37,7 +49,7 @@ export async function openTrials(folder: string): Promise<Trials> {
     const hung = vitest;
     void hung.close().catch(() => {});
     vitest = await start(folder);
-    return { kind: 'failed', test: 'it did not end' };
+    return { kind: 'failed', test: 'it did not end', isByTime: true };
   }
 
   async function runSeeds(catcher: Catcher): Promise<Outcome> {
@@ -91,6 +103,23 @@ const start = (folder: string): Promise<Vitest> =>
     onConsoleLog: () => false,
   });
 
+function watchPauses(): { end(): boolean } {
+  let wasPaused = false;
+  let lookedMs = performance.now();
+  const look = () => {
+    if (performance.now() - lookedMs > pauseMs) wasPaused = true;
+    lookedMs = performance.now();
+  };
+  const timer = setInterval(look, pauseMs / 10);
+  return {
+    end() {
+      clearInterval(timer);
+      look();
+      return wasPaused;
+    },
+  };
+}
+
 async function withinTime(running: Promise<TestRunResult>): Promise<TestRunResult | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<undefined>(resolve => {
@@ -103,12 +132,16 @@ async function withinTime(running: Promise<TestRunResult>): Promise<TestRunResul
   }
 }
 
+const isTimeLimit = ({ message }: { message: string }): boolean =>
+  /timed out|come about|succeed in time/.test(message);
+
 function outcomeOf({ testModules, unhandledErrors }: TestRunResult): Outcome {
   let passed = 0;
   for (const module of testModules) {
     for (const test of module.children.allTests()) {
-      const { state } = test.result();
-      if (state === 'failed') return { kind: 'failed', test: test.fullName };
+      const { state, errors = [] } = test.result();
+      if (state === 'failed')
+        return { kind: 'failed', test: test.fullName, ...(errors.some(isTimeLimit) && { isByTime: true }) };
       if (state === 'passed') passed += 1;
     }
     const failedSuite = [...module.children.allSuites()].find(suite => suite.errors().length > 0);

@@ -1,8 +1,10 @@
 import { createEngine } from '@stak/engine';
 import { createLogger, superviseWorkers, systemClock } from '@stak/kit';
 import { createConsumer, engineSource, streamsTable } from '@stak/streams';
-import { createTables } from '@stak/table';
+import { createStore, createTables } from '@stak/table';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { notice } from '../src/channels/tables.ts';
+import { mcpServer } from '../src/skills/mcp/tables.ts';
 import {
   conversationPath,
   everyItem,
@@ -46,6 +48,22 @@ describe('erasing', () => {
     await fixture.call('PUT', '/v1/tenants/acme/channels/slack/T1/credentials', { send: credentials });
     const send = { description: 'x', url: 'http://127.0.0.1:9/' };
     await fixture.call('PUT', '/v1/tenants/acme/custom-skills/mine', { send });
+    const settings = '/v1/tenants/acme/users/bob/memory-settings';
+    expect((await fixture.call('PATCH', settings, { send: { is_declined: true } })).status).toBe(200);
+    const forget = '/v1/tenants/acme/users/zoe.b/memory/zoe.b-0';
+    expect((await fixture.call('DELETE', forget)).status).toBe(204);
+    const store = createStore({ client: fixture.target.client });
+    const at = '2026-01-01T00:00:00.000Z';
+    await store.put(mcpServer, {
+      ...{ tenant_id: 'acme', name: 'notes', url: 'https://notes.example', header_names: [] },
+      ...{ tools: '[]', skipped: '[]', tools_at: at, created_at: at, updated_at: at },
+    });
+    const sender = { type: 'slack', identity: 'U1', reason: 'unknown' };
+    await store.put(notice, { tenant_id: 'acme', ...sender, ttl: 2_000_000_000 });
+    const kinds = (await everyItem(fixture.target)).map(({ pk }) => String(pk).split('#')[0]);
+    expect(kinds).toEqual(expect.arrayContaining(['MCP', 'NOTICE', 'CHANNEL', 'CHANNELS', 'USAGE']));
+    const aside = (await everyItem(fixture.target, 'tenants')).map(({ sk }) => String(sk).split('#')[0]);
+    expect(aside).toEqual(expect.arrayContaining(['FORGOTTEN']));
     await retryOnConflict(() => fixture.agents.eraser.eraseTenant('acme'));
     await settle(fixture);
     expect(await everyItem(fixture.target)).toEqual([]);

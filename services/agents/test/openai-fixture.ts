@@ -37,7 +37,7 @@ export async function openAgent(
     await stub.close();
     await fixture.target.close();
   });
-  return { fixture, stub, client: clientOf(fixture), fetch: fetchOf(fixture) };
+  return { fixture, stub, models, client: clientOf(fixture), fetch: fetchOf(fixture) };
 }
 
 export const say =

@@ -207,4 +207,14 @@ describe('the models', () => {
     expect(await failure(client.models.retrieve('gpt-9'))).toMatchObject({ code: 'model_not_found' });
     expect((await fixture.call('GET', `${openAiPath}/models`, { as: '' })).status).toBe(401);
   });
+
+  it('that the tenant has not chosen are for its host only', async () => {
+    const { fixture, client, models } = await openAgent([say('x')]);
+    models.list = async () => [{ provider: 'openai-compatible', model: 'large' }];
+    const user = clientOf(fixture, 'acme~ann');
+    const retrieve = (of: OpenAI) => of.models.retrieve('openai-compatible/large');
+    expect((await retrieve(client)).id).toBe('openai-compatible/large');
+    expect(await failure(retrieve(user))).toMatchObject({ code: 'model_not_found' });
+    expect(JSON.stringify(await user.models.list())).not.toContain('large');
+  });
 });

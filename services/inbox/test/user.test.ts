@@ -157,6 +157,7 @@ describe('marks', () => {
     expect(await counts()).toMatchObject({ total: 4, unread: 2 });
     await server.ask('POST', `${mine}/read`, { as, send: { category: 'offer' } });
     expect(await counts()).toMatchObject({ unread: 1, categories: { offer: { total: 2, unread: 0 } } });
+    expect((await feed('?read=false')).data.map(one => one.id)).toEqual([late[0]]);
     await server.ask('DELETE', `${mine}/messages/${early[0]}/read`, { as });
     expect(await counts()).toMatchObject({ unread: 2 });
     await server.ask('POST', `${mine}/read`, { as, send: {} });

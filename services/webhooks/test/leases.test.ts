@@ -107,6 +107,13 @@ it('are not needed by a circuit breaker, which one process opens', async () => {
   const fail = async (breaker: typeof one, seen: typeof before) => {
     for (let n = 0; n < limits.breakerFailures; n++) await breaker.failed(seen, 'no answer');
   };
+  // Only failures in a row count.
+  for (let n = 1; n < limits.breakerFailures; n++) await one.failed(before, 'no answer');
+  await one.succeeded(before);
+  await one.failed(before, 'no answer');
+  expect(await read()).toEqual(before);
+  await one.succeeded(before);
+
   await fail(one, before);
   await one.failed({ ...(await read()), breaker: 'half' }, 'no answer'); // nobody has made it half open
   const opened = await read();

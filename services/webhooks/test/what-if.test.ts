@@ -80,6 +80,11 @@ it('continues where a page ended, up to the moment of the first page', async () 
   expect(pages.map(({ events }) => events)).toEqual([3, 3, 1]);
   expect(pages.flatMap(({ data }) => data.map(({ eventId }: Difference) => eventId))).toEqual(sent);
 
+  const elsewhere = await hooks.source();
+  const send = { ...limited, cursor: begun.next_cursor };
+  const refused = await hooks.call(`/v1/sources/${elsewhere}/whatif`, { method: 'POST', send });
+  expect(refused.status).toBe(400);
+
   const range = {
     from: new Date(hooks.clock.now() - 45).toISOString(),
     to: new Date(hooks.clock.now() - 25).toISOString(),

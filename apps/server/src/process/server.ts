@@ -1,10 +1,4 @@
-import {
-  type Api,
-  type ApiSettings,
-  createMemoryRateLimits,
-  type RouteSpec,
-  shareRateLimits,
-} from '@stak/http';
+import { type Api, createMemoryRateLimits, type RouteSpec, shareRateLimits } from '@stak/http';
 import { createTableStores, httpTable } from '@stak/http/table';
 import {
   type Clock,
@@ -35,10 +29,11 @@ import { type Database, type DatabaseOptions, noteOtherPrefixes, openDatabase } 
 import { hostLake, type LakeHostDeps } from '../store/lake/lake-host.ts';
 import { isInMemory, openLake } from '../store/lake/lake-objects.ts';
 import { createPresence } from '../store/presence.ts';
-import { createScrubHost, type ScrubHost } from '../store/scrub/scrub-host.ts';
+import { createScrubHost } from '../store/scrub/scrub-host.ts';
 import { createMetrics } from './metrics.ts';
+import { readinessChecks } from './readiness.ts';
 import { createServerApi, listenOn } from './server-api.ts';
-import { retryWhileUnavailable, storeCheck } from './store-check.ts';
+import { retryWhileUnavailable } from './store-check.ts';
 import type { Supervised } from './supervised.ts';
 
 export type RunningServer = {
@@ -164,9 +159,9 @@ async function startOn(
     readiness: readinessChecks(database, config, {
       clock,
       streams,
-      presence,
-      backup,
-      scrub,
+      presence: presence?.check,
+      backup: backup?.check,
+      scrub: scrub?.check,
       lake: lakeHost && { workers: () => lakeThread?.states() ?? [] },
     }),
   });
@@ -210,39 +205,6 @@ async function startOn(
       await leave(unfinished);
       await database.close();
       return unfinished;
-    },
-  };
-}
-
-type ReadinessDeps = {
-  clock: Clock;
-  streams: ReturnType<typeof createConsumers>;
-  presence: Base['presence'];
-  backup: Awaited<ReturnType<typeof startBackup>>;
-  scrub: ScrubHost | undefined;
-  lake: { workers(): readonly WorkerState[] } | undefined;
-};
-
-// Requests need the store, and can do without the rest for a while.
-function readinessChecks(
-  database: Database,
-  config: ServerConfig,
-  { clock, streams, presence, backup, scrub, lake }: ReadinessDeps,
-): Pick<ApiSettings, 'checks' | 'warnings'> {
-  return {
-    checks: { store: storeCheck(database.client, clock, folderOf(config)) },
-    warnings: {
-      // An effect is missing until an operator has handled the record.
-      dead_letters: async () => ((await streams.letters.read()).length > 0 ? 'degraded' : undefined),
-      missed_changes: async () => ((await streams.missed.read()).length > 0 ? 'degraded' : undefined),
-      ...(presence && { public_url: presence.check }),
-      ...(backup && { backup: backup.check }),
-      ...(scrub && { damage: scrub.check }),
-      // SQL and insights use what the lake has written so far.
-      ...(lake && {
-        lake: async () =>
-          lake.workers().some(worker => worker.status === 'backing-off') ? 'degraded' : undefined,
-      }),
     },
   };
 }
@@ -303,9 +265,6 @@ async function openBase(
     lakeHost,
   };
 }
-
-const folderOf = ({ store }: ServerConfig): string | undefined =>
-  store.kind === 'embedded' && store.path !== ':memory:' ? store.path : undefined;
 
 function composeDeps(
   { client, control, source, peers }: Database,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstPosition, positionBetween } from './position.ts';
+import { firstPosition, newPosition, positionBetween } from './position.ts';
 
 const indexes = fc.array(fc.integer({ min: 0, max: 1000 }), { maxLength: 120 });
 const ids = fc.array(fc.stringMatching(/^tsk_0m[0-9a-z]{22}$/), { minLength: 1, maxLength: 10 });
@@ -41,5 +41,39 @@ describe('positions', () => {
     expect(positionBetween('b', 'a')).toBeUndefined();
     expect(positionBetween('a', 'a0')).toBeUndefined();
     expect(positionBetween(undefined, '000')).toBeUndefined();
+  });
+
+  it('of ids that other programs gave are the times of creation', () => {
+    expect(firstPosition('tsk_0mjuxvy9s00b8f0k3x1q2w4e', 9)).toBe('0mjuxvy9s00b8f0k3x1q2w4e');
+    expect(firstPosition('other', 0)).toBe('000000001');
+    expect(firstPosition('other', 1_700_000_000)).toBe('0loyw3v28');
+    expect(firstPosition('other', 1)).toBe('0000000rs');
+  });
+
+  it('of a new task is its own, or else behind the task that was moved to the bottom', () => {
+    expect(newPosition('other', 1, undefined)).toBe('0000000rs');
+    expect(newPosition('other', 1, '0000000rr')).toBe('0000000rs');
+    expect(newPosition('other', 1, '0000000rs')).toBe('0000001jk');
+    expect(newPosition('other', 1, '0000000rt')).toBe('0000001jl');
+  });
+
+  it('are in the middle, or above what a neighbour goes on with', () => {
+    expect(positionBetween('a', 'c')).toBe('b');
+    expect(positionBetween('a', 'e')).toBe('c');
+    expect(positionBetween('a', 'f')).toBe('c');
+    expect(positionBetween('a', 'b')).toBe('ai');
+    expect(positionBetween('ax', 'b')).toBe('az');
+    expect(positionBetween('ay', 'b')).toBe('az');
+    expect(positionBetween('az', 'b')).toBe('azi');
+    expect(positionBetween('a0', 'b')).toBe('ai');
+    expect(positionBetween('a1', 'b')).toBe('aj');
+    expect(positionBetween('', '2')).toBe('1');
+  });
+
+  it('at the ends are a second away, as long as there is one', () => {
+    expect(positionBetween(undefined, undefined)).toBe('i');
+    expect(positionBetween(undefined, '0000000rt')).toBe('000000001');
+    expect(positionBetween(undefined, '0000000rs')).toBe('0000000d');
+    expect(positionBetween('zzzzzzzzz', undefined)).toBe('zzzzzzzzzi');
   });
 });
