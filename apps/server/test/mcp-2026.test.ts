@@ -39,7 +39,9 @@ const pinned = () =>
 async function open(token = key): Promise<Client> {
   const client = pinned();
   const headers = { Authorization: `Bearer ${token}` };
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${me.url}/mcp`), { requestInit: { headers } }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${me.url}/mcp`), { requestInit: { headers } }),
+  );
   return client;
 }
 
@@ -150,7 +152,13 @@ describe('a list that is watched', () => {
     const foreign = 'stak://api/v1/tenants/globex/inboxes/main/users/bob/messages';
     await say('One');
     const subscription = await client.listen({
-      resourceSubscriptions: ['stak://api/v1/tasks', inbox, foreign, 'stak://tables/conversations', 'file:///etc'],
+      resourceSubscriptions: [
+        'stak://api/v1/tasks',
+        inbox,
+        foreign,
+        'stak://tables/conversations',
+        'file:///etc',
+      ],
       toolsListChanged: true,
     });
     expect(subscription.honoredFilter).toEqual({ resourceSubscriptions: ['stak://api/v1/tasks', inbox] });
@@ -262,7 +270,9 @@ test('a client that takes what there is gets the new revision, and one that asks
   ] as const) {
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
     const headers = { Authorization: `Bearer ${key}` };
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${me.url}/mcp`), { requestInit: { headers } }));
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${me.url}/mcp`), { requestInit: { headers } }),
+    );
     expect(client.getNegotiatedProtocolVersion()).toBe(expected);
     expect(client.getInstructions()).toContain('idempotency_key');
     expect((await client.callTool({ name: 'tasks_counts', arguments: {} })).structuredContent).toBeDefined();

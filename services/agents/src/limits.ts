@@ -168,4 +168,8 @@ export const openIdMs = 60 * 60_000; // how long a provider's signing keys are c
 export const tokenEarlyMs = 60_000; // an access token is renewed this long before it ends
 export const erasedTogether = 10; // conversations that one call of the eraser deletes
 
+export const a2aIdChars = 200; // of an id that a client made, or another short text
+export const a2aTaskIdChars = 400; // names a conversation and a message
+export const a2aFields = 50; // of an object that may have any
+
 export const answerBytes = 4000; // of an answer and its records: the room that an account must have

@@ -63,9 +63,12 @@ async function openNotebook() {
     if (state.isDown) return void response.writeHead(503).end();
     if (state.broken-- > 0) return void response.destroy();
     if (state.complains !== undefined) {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      const { id } = JSON.parse(body || '{}');
       const error = { code: -32603, message: state.complains };
       response.writeHead(200, { 'Content-Type': 'application/json' });
-      return void response.end(JSON.stringify({ jsonrpc: '2.0', id: 0, error }));
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
     }
     const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
     response.on('close', () => void transport.close());

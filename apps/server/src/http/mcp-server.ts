@@ -65,21 +65,11 @@ async function listen(
     return Response.json(refusal(-32602, `Listen to at most ${watchesMost} resources together`, message));
   let close = () => {};
   const watch = await openWatch(uris, lists, call, () => close());
-  let isHeard = false;
-  const bus = {
-    ...watch.bus,
-    subscribe(listener: Parameters<typeof watch.bus.subscribe>[0]) {
-      isHeard = true;
-      return watch.bus.subscribe(listener);
-    },
-  };
-  const handler = sdk.createMcpHandler(make, { legacy: 'reject', bus });
+  const handler = sdk.createMcpHandler(make, { legacy: 'reject', bus: watch.bus });
   close = () => void handler.close();
   // What could not be opened is not acknowledged.
   const granted = Array.isArray(asked) ? withUris(message, watch.uris) : message;
-  const response = await handler.fetch(request, { parsedBody: granted });
-  if (!isHeard) watch.stop();
-  return response;
+  return watch.answer(await handler.fetch(request, { parsedBody: granted }));
 }
 
 const withUris = (message: Message, resourceSubscriptions: readonly string[]) => ({

@@ -7,7 +7,7 @@ import type { Call, LiveList } from './mcp-resources.ts';
 export type Watch = {
   uris: readonly string[]; // those that could be opened
   bus: ServerEventBus;
-  stop(): void; // if nobody has begun to listen
+  answer(response: Response): Response; // of the SDK: its stream, or why there is none
 };
 
 export async function openWatch(
@@ -27,15 +27,56 @@ export async function openWatch(
   const stop = () => {
     for (const reader of readers.values()) reader.cancel().catch(() => {});
   };
+  // A client that does not read is owed one notification for each list, however often that changes.
+  const changed = new Set<string>();
+  let isHeard = false;
+  let isRead = false;
+  let tell: (uri: string) => void = () => {};
+  const tellAll = () => {
+    const [uri] = changed;
+    if (!isRead || uri === undefined) return;
+    changed.delete(uri);
+    tell(uri);
+  };
   const bus: ServerEventBus = {
     publish: () => {}, // the events of the API are the only ones
     subscribe(listener) {
+      isHeard = true;
+      tell = uri => listener({ kind: 'resource_updated', uri });
       for (const [uri, reader] of readers)
-        follow(reader, () => listener({ kind: 'resource_updated', uri })).then(ended, ended);
+        follow(reader, () => {
+          changed.add(uri);
+          tellAll();
+        }).then(ended, ended);
       return stop;
     },
   };
-  return { uris: [...readers.keys()], bus, stop };
+  const pace = (body: ReadableStream<Uint8Array>) => {
+    const reader = body.getReader();
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          isRead = true;
+          tellAll();
+          const { done, value } = await reader.read();
+          isRead = false;
+          if (done) controller.close();
+          else controller.enqueue(value);
+        },
+        cancel: reason => reader.cancel(reason),
+      },
+      { highWaterMark: 0 },
+    );
+  };
+  return {
+    uris: [...readers.keys()],
+    bus,
+    answer(response) {
+      if (isHeard && response.body) return new Response(pace(response.body), response);
+      stop();
+      return response;
+    },
+  };
 }
 
 // Says that the stream is open, or that it ends: nothing has changed.

@@ -1,6 +1,6 @@
 import type { EventSink } from '@stak/http';
+import type { Address } from '../state/answer-ids.ts';
 import { restarted } from './chat-response.ts';
-import type { Address } from './ids.ts';
 import {
   type Echo,
   messageItem,
