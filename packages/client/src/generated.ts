@@ -1,6 +1,22 @@
 // Generated from the OpenAPI document by scripts/generate.ts: change the routes instead.
 
+export type A2aAnswer = {
+  jsonrpc: '2.0';
+  id: string | number | null;
+  result?: unknown;
+  error?: { code: number; message: string; data?: Array<{ [name: string]: unknown }> };
+};
+
+export type A2aRequest = {
+  jsonrpc: '2.0';
+  id?: string | number | null;
+  method: string;
+  params?: { [name: string]: unknown };
+};
+
 export type AcceptedInvitation = { token: string; display_name: string };
+
+export type AgentCard = { name: string; description: string; version: string; [name: string]: unknown };
 
 export type AgentUsage = {
   from: string;
@@ -527,6 +543,7 @@ export type McpServer = {
     accepted_description: string | null;
   }>;
   skipped: Array<{ name: string; reason: string }>;
+  protocol_version: string | null;
   tools_at: string;
   error: string | null;
   created_at: string;
@@ -1679,6 +1696,8 @@ export type ApiTypes = {
     args: { tenant_id: string; name: string; body: { tools: Array<{ name: string; hash: string }> } };
     data: McpServer;
   };
+  /** Call the agent, in the A2A protocol. For: user, scope write. */
+  'agents.callA2a': { args: { tenant_id: string; body: A2aRequest }; data: A2aAnswer };
   /** Stop the answer in progress. For: user, scope write. */
   'agents.cancelAnswer': {
     args: { tenant_id: string; conversation_id: string };
@@ -1750,6 +1769,8 @@ export type ApiTypes = {
   };
   /** Export a conversation. For: user, scope read. */
   'agents.exportConversation': { args: { tenant_id: string; conversation_id: string }; data: Uint8Array };
+  /** Get the A2A card of the agent. For: user, scope read. */
+  'agents.getAgentCard': { args: { tenant_id: string }; data: AgentCard };
   /** Get an approval. For: user, scope read. */
   'agents.getApproval': {
     args: { tenant_id: string; conversation_id: string; approval_id: string };
@@ -3306,6 +3327,7 @@ export const operations = {
     path: '/v1/tenants/{tenant_id}/mcp-servers/{name}/accept',
     body: 'json',
   },
+  'agents.callA2a': { method: 'POST', path: '/v1/tenants/{tenant_id}/a2a', body: 'json' },
   'agents.cancelAnswer': {
     method: 'POST',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/cancel',
@@ -3369,6 +3391,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/export',
   },
+  'agents.getAgentCard': { method: 'GET', path: '/v1/tenants/{tenant_id}/a2a/.well-known/agent-card.json' },
   'agents.getApproval': {
     method: 'GET',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/approvals/{approval_id}',

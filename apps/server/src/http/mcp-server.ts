@@ -33,7 +33,7 @@ const jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'not asked for' }),
 };
 
-export const watchesMost = 10; // each is a stream of the caller's
+const watchesMost = 10; // each is a stream of the caller's
 
 // Loaded on the first call: most servers have no MCP clients.
 export async function answer(request: Request, body: unknown, offer: Offer, call: Call): Promise<Response> {

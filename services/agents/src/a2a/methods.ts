@@ -177,7 +177,7 @@ export async function listTasks(service: A2aDeps, { caller, tenant }: Asker, par
   );
   const wanted = tasks
     .filter(({ outcome }) => !isFilter(status) || `TASK_STATE_${stateOf(outcome)}` === status)
-    .filter(({ task }) => !after || String((task.status as { timestamp?: string }).timestamp) > after)
+    .filter(({ task }) => !after || task.status.timestamp > after)
     .map(({ task: { artifacts, ...task } }) => ({
       ...task,
       ...(includeArtifacts && artifacts ? { artifacts } : {}),

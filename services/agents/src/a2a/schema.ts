@@ -26,7 +26,6 @@ const part = z.strictObject({
   mediaType: name.optional(),
   metadata: metadata.nullish(),
 });
-export type MessagePart = z.output<typeof part>;
 
 const message = z.strictObject({
   messageId: name.min(1),

@@ -6,7 +6,7 @@ import { type Address, idOf, parseId } from '../state/answer-ids.ts';
 // A message and its answer, as a task of A2A. Its id says which message it is about, so nothing is stored to find it.
 
 const prefix = 'task_';
-export const taskIdOf = (address: Omit<Address, 'tenant_id'>): string => idOf(prefix, address);
+const taskIdOf = (address: Omit<Address, 'tenant_id'>): string => idOf(prefix, address);
 export const parseTaskId = (id: string) => parseId(prefix, id);
 
 const artifactId = 'answer';
@@ -14,7 +14,7 @@ const artifactOf = (text: string) => ({ artifactId, name: 'Answer', parts: [{ te
 
 type State = 'SUBMITTED' | 'WORKING' | 'INPUT_REQUIRED' | 'COMPLETED' | 'CANCELED' | 'FAILED';
 type Part = { text: string } | { data: unknown };
-export type TaskView = { status: { state: string }; [field: string]: unknown };
+type TaskView = { status: { state: string; timestamp: string }; [field: string]: unknown };
 
 // Approvals are asked for in words, and as data that an answer refers to.
 const partsOfWaiting = ({ approvals }: Waiting): Part[] => [
