@@ -13,6 +13,7 @@ import { foldersInOneDirection, foldersInOrder } from './tidy/folder-rules.ts';
 import { declaredImports, noDeepImports, oneVersion, packageGraph } from './tidy/graph-rules.ts';
 import { publicHelp } from './tidy/help-rules.ts';
 import { readRepository } from './tidy/repository.ts';
+import { servedCase } from './tidy/served-rules.ts';
 import {
   environmentInConfig,
   everyTestRuns,
@@ -118,6 +119,7 @@ const cases: Record<string, Case> = {
       },
     ],
   },
+  'requests are served by packages/http': servedCase,
   'a package has one index': {
     rule: oneIndexPerPackage,
     says: 'an index besides',

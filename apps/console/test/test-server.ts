@@ -39,8 +39,8 @@ export async function openTestServer(
       log: createLogger({ level: 'silent' }),
       clock,
       passwordCost: { logN: 4, r: 8, p: 1 },
-      extend: app =>
-        mountConsole(app, { folder, docsFolder: join(folder, '../docs/dist'), demoFolder: dataFolder }),
+      extend: api =>
+        mountConsole(api, { folder, docsFolder: join(folder, '../docs/dist'), demoFolder: dataFolder }),
     },
   );
   return {

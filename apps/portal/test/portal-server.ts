@@ -44,7 +44,7 @@ async function openPortalServer(variables: Record<string, string>) {
   const server = await startServer(config, {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
-    extend: (app, services) => mountPortal(app, { folder, readPage: services.portalPageOf }),
+    extend: (api, services) => mountPortal(api, { folder, readPage: services.portalPageOf }),
   });
   const account = {
     email: 'host@example.com',

@@ -131,7 +131,8 @@ test('a server that stops with unfinished work still counts as alive, so that ot
   expect(await late.stop()).toContain('stubborn');
   expect(await serving()).toBe(3);
 
-  const extend: ServerOptions['extend'] = app => app.get('/unanswered', () => new Promise(() => {}));
+  const extend: ServerOptions['extend'] = ({ mount }) =>
+    mount({ method: 'get', path: '/unanswered', unguarded: 'a test' }, () => new Promise(() => {}));
   const busy = await startAnother({ clock, log, extend });
   const request = fetch(`${busy.localUrl}/unanswered`).catch(() => {});
   await fetch(`${busy.localUrl}/healthz`); // sent later, so that one has arrived

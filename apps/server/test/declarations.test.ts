@@ -1,8 +1,12 @@
 import { isStored, type RouteSpec } from '@stak/http';
+import { createLogger } from '@stak/kit';
 import { manageScope } from '@stak/tenants';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { mountPages } from '../src/cli/server/pages.ts';
 import { endpointsOf } from '../src/compose/compose.ts';
 import { describeServices } from '../src/compose/document.ts';
+import { readServerConfig } from '../src/config/config.ts';
+import { startServer } from '../src/process/server.ts';
 
 // What every operation of the server declares about itself, and what has to be true of all of them. What each of them
 // reaches and audits is reviewed in reaches.test.ts and audited.test.ts.
@@ -121,6 +125,35 @@ describe('the tenant of an operation', () => {
   it('is none where every key may call', () => {
     expect(namesWhere(one => one.tenant === 'any-key')).toEqual(['accounts.whoAmI']);
   });
+});
+
+// None of them reads or changes what an account has stored, unless a route does it with the credential of its caller.
+it('what is served beside the routes is reviewed one by one', async () => {
+  const config = readServerConfig({ port: 0, memory: true, demo: true }, { STAK_LAKE: 'off' });
+  const server = await startServer(config, {
+    log: createLogger({ level: 'silent' }),
+    extend: (api, services) => mountPages(api, services, { ...config, demoFolder: import.meta.dirname }),
+  });
+  onTestFinished(async () => void (await server.stop()));
+  const mounted = server.mounted.map(
+    ({ method, path }) => `${method} ${path.replace(/[\d.]+(?=\.js)/, '*')}`,
+  );
+  expect(mounted.toSorted()).toEqual([
+    'all /mcp', // its messages are answered by routes
+    'get /',
+    'get /console/*',
+    'get /console/demo.json', // to callers on this machine
+    'get /console/server.json',
+    'get /docs',
+    'get /docs/*',
+    'get /docs/api',
+    'get /docs/scalar-*.js',
+    'get /docs/start.js',
+    'get /portal/:tenant_id/*', // with the looks that the tenant shows to everybody
+    'get /portal/assets/*',
+    'post /console/demo/session', // signs in by a route
+    'post /demo/books', // takes everything and stores nothing
+  ]);
 });
 
 describe('MCP tools', () => {

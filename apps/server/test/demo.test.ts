@@ -30,9 +30,9 @@ async function visit(): Promise<Visit> {
   const server = await startServer(readServerConfig({ port: 0, memory: true, demo: false }, {}), {
     log: createLogger({ level: 'silent' }),
     passwordCost: { logN: 4, r: 8, p: 1 },
-    extend: app => {
-      mountConsole(app, { demoFolder: folder });
-      mountBooks(app);
+    extend: api => {
+      mountConsole(api, { demoFolder: folder });
+      mountBooks(api.mount);
     },
   });
   const demo = await prepareDemo(server.url, folder);

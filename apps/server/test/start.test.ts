@@ -56,8 +56,8 @@ test('runs the thread of its lake from the sources, where there is no bundle', a
 
 test('tells browsers to use https only, on its pages and its API', async () => {
   const config = (env: Record<string, string>) => readServerConfig({ memory: true, port: 0 }, env);
-  const extend: ServerOptions['extend'] = app =>
-    mountConsole(app, { isHttps: true, folder: import.meta.dirname });
+  const extend: ServerOptions['extend'] = api =>
+    mountConsole(api, { isHttps: true, folder: import.meta.dirname });
   const server = await startServer(config({ STAK_PUBLIC_URL: 'https://stak.example.com' }), {
     log,
     passwordCost,

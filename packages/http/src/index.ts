@@ -66,6 +66,7 @@ export {
 export { accessLog } from './serving/access-log.ts';
 export { type Api, type ApiSettings, createApi } from './serving/api.ts';
 export { type Listening, type ListenSettings, listen } from './serving/listen.ts';
+export type { Mount, Mounted } from './serving/mount.ts';
 export type { ApiDocument, ApiInfo } from './serving/openapi.ts';
 export { type HeaderPair, type PlainAnswer, type PlainRequest, plainEndpoint } from './serving/plain.ts';
 export { nameSchemas } from './serving/schema-names.ts';

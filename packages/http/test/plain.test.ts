@@ -168,6 +168,6 @@ describe('a plain handler', () => {
     const params = z.strictObject({ source_id: z.string().max(10) });
     const strict = { ...ingest, request: { ...ingest.request, params } };
     const handle = async () => ({ status: 200, contentType: 'text/plain', body: '' });
-    expect(() => openShelf({ more: [plainEndpoint(strict, handle)] })).toThrow('any short id');
+    expect(() => openShelf({ more: [plainEndpoint(route(strict), handle)] })).toThrow('any short id');
   });
 });

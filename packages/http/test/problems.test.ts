@@ -202,7 +202,7 @@ it('refuses two routes with one name', () => {
   const twin = endpoint(
     route({
       method: 'get',
-      path: '/v1/books',
+      path: '/v1/others',
       auth: 'public',
       summary: '',
       operationId: 'books.list',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as limits from '../src/limits.ts';
-import { bytesOf, isShared } from '../src/mailbox/shared-bodies.ts';
+import { bytesOf, isShared } from '../src/mailbox/messages.ts';
 import { readEvents, startConsumers } from './consumers.ts';
 import { createTestServer, main, type TestServer } from './test-server.ts';
 

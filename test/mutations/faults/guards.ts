@@ -69,7 +69,7 @@ export const guardFaults: readonly Fault[] = [
   },
   {
     name: 'webhooks-any-verify-token',
-    file: 'services/webhooks/src/signatures/handshake.ts',
+    file: 'services/webhooks/src/signatures/verify.ts',
     before: 'if (!isKnown || challenge.length > limits.challengeChars)',
     after: 'if (challenge.length > limits.challengeChars)',
     why: 'Anybody confirms a subscription',

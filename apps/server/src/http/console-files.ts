@@ -21,19 +21,21 @@ export type ConsoleSettings = {
 
 // Serves the built pages of the console and the documentation. Paths below /console that are not files serve the
 // console's page.
-export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): void {
+export function mountConsole(api: Pick<Api, 'app' | 'mount'>, settings: ConsoleSettings = {}): void {
+  const { mount } = api;
+  const show = (path: `/${string}`) => ({ method: 'get', path, unguarded: 'everybody may read it' }) as const;
   const { demoFolder, isHttps = false, environment = 'development' } = settings;
   const headers = transportSecurity({ isHttps });
   const files = createPageFiles(settings.folder ?? builtPages('console'));
   const docs = createPageFiles(settings.docsFolder ?? builtPages('docs'));
 
-  mountReference(app, { isHttps });
-  app.get('/', c => c.body(null, 302, { Location: '/console/', ...headers }));
-  if (demoFolder !== undefined) mountDemoSignIn(app, demoFolder);
-  app.get('/console/server.json', c =>
+  mountReference(mount, { isHttps });
+  mount(show('/'), c => c.body(null, 302, { Location: '/console/', ...headers }));
+  if (demoFolder !== undefined) mountDemoSignIn(api, demoFolder);
+  mount(show('/console/server.json'), c =>
     c.json({ environment, version: versionText }, 200, { ...headers, 'Cache-Control': 'no-cache' }),
   );
-  app.get('/console/*', async c => {
+  mount(show('/console/*'), async c => {
     const path = normalize(c.req.path.slice('/console/'.length));
     return files.isAsset(path)
       ? files.answer(c, path, { policy, headers, missing: 'File not found.' })
@@ -44,8 +46,8 @@ export function mountConsole(app: Api['app'], settings: ConsoleSettings = {}): v
         });
   });
 
-  app.get('/docs', c => c.body(null, 302, { Location: '/docs/', ...headers }));
-  app.get('/docs/*', async c => {
+  mount(show('/docs'), c => c.body(null, 302, { Location: '/docs/', ...headers }));
+  mount(show('/docs/*'), async c => {
     const path = c.req.path.slice('/docs/'.length) || 'index';
     return docs.answer(c, docs.isAsset(path) ? path : `${path}.html`, {
       policy: docsPolicy,

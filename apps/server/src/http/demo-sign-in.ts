@@ -16,16 +16,18 @@ const mostBytes = 200; // of a body with a token
 
 // The console's button "Open the demo workspace". The password never leaves the data folder: a page that was opened
 // with the printed link exchanges the link's token for a session, once. docs/adr/0061-the-demo-is-opened-by-a-link.md
-export function mountDemoSignIn(app: Api['app'], folder: string): void {
+export function mountDemoSignIn({ app, mount }: Pick<Api, 'app' | 'mount'>, folder: string): void {
   // Whether there is a demo, so that the page can say how to open it.
-  app.get('/console/demo.json', async c => {
+  const unguarded = 'it answers callers on this machine only';
+  mount({ method: 'get', path: '/console/demo.json', unguarded }, async c => {
     const demo = isFromThisMachine(c.env?.incoming) ? await readDemo(folder) : undefined;
     return demo?.isFilled
       ? c.json({ email: demo.email, newestMail: await newestMail(folder) })
       : c.json(null, 404);
   });
 
-  app.post('/console/demo/session', async c => {
+  const once = 'a token of this machine is exchanged once, by the route for signing in';
+  mount({ method: 'post', path: '/console/demo/session', unguarded: once }, async c => {
     const token = await readToken(c.req.raw);
     const demo = isFromThisMachine(c.env?.incoming) ? await readDemo(folder) : undefined;
     if (!demo || token === undefined || !(await useSignInToken(folder, token)))

@@ -1,4 +1,11 @@
-import { type AnyEndpoint, createApi, createMemoryIdempotency, type RouteSpec, unguarded } from '@stak/http';
+import {
+  type AnyEndpoint,
+  createApi,
+  createMemoryIdempotency,
+  route as defineRoute,
+  type RouteSpec,
+  unguarded,
+} from '@stak/http';
 import { createLogger, systemClock, yieldToEventLoop } from '@stak/kit';
 import { annotate } from './reference/annotate.ts';
 
@@ -71,7 +78,7 @@ export async function readTools(routes: readonly RouteSpec[]): Promise<readonly 
 
 // The document of one operation: that of the whole API needs a second of the thread that serves requests.
 function describe(route: RouteSpec): Document {
-  const withoutProblems = { ...route, problems: [] };
+  const withoutProblems = defineRoute({ ...route, problems: [] });
   const api = createApi({
     info: { title: '', version: '' },
     endpoints: [{ route: withoutProblems, handler: () => undefined } as unknown as AnyEndpoint],

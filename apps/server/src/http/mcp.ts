@@ -41,7 +41,7 @@ const foreignPage = {
 };
 
 export function mountMcp(
-  { app, routes, withBody }: Pick<Api, 'app' | 'routes' | 'withBody'>,
+  { app, mount, routes, withBody }: Pick<Api, 'app' | 'mount' | 'routes' | 'withBody'>,
   publicUrl: string,
   corsOrigins: readonly string[],
 ): void {
@@ -54,7 +54,8 @@ export function mountMcp(
   const challenge = `Bearer realm="stak", resource_metadata="${publicUrl}${resourceMetadataPath}"`;
   let tools: Promise<readonly Tool[]> | undefined;
   const lists = readLiveLists(routes);
-  app.all('/mcp', async c => {
+  const unguarded = 'each message is answered by routes, with the credential of its caller';
+  mount({ method: 'all', path: '/mcp', unguarded }, async c => {
     // Without sessions there is nothing to listen to or to end.
     if (c.req.method !== 'POST') return c.body(null, 405, { Allow: 'POST' });
     const origin = c.req.header('origin');

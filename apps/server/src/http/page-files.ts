@@ -4,7 +4,7 @@ import { extname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Api } from '@stak/http';
+import type { Mount } from '@stak/http';
 
 /** The folder of an app's built pages: in the package it is beside the bundle. */
 export function builtPages(app: string): string {
@@ -28,7 +28,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 // The context of a handler.
-type PageContext = Parameters<Parameters<Api['app']['notFound']>[0]>[0];
+type PageContext = Parameters<Parameters<Mount>[1]>[0];
 
 type File = { body: Uint8Array<ArrayBuffer>; zipped: Uint8Array<ArrayBuffer>; type: string; isPage: boolean };
 type AnswerOptions = {

@@ -1,4 +1,4 @@
-import { type Api, transportSecurity } from '@stak/http';
+import { type Mount, transportSecurity } from '@stak/http';
 import type { PortalPage } from '@stak/tenants';
 import { builtPages, createPageFiles } from './page-files.ts';
 
@@ -26,20 +26,21 @@ function policyOf({ frameAncestors, logoOrigin }: PortalPage): string {
 
 // The page for a tenant's users, at /portal/{tenant_id}. A tenant that does not exist has the same page, where signing
 // in fails.
-export function mountPortal(app: Api['app'], settings: PortalSettings): void {
+export function mountPortal({ mount }: { mount: Mount }, settings: PortalSettings): void {
   const { readPage, folder = builtPages('portal'), isHttps = false } = settings;
   const headers = transportSecurity({ isHttps });
   const files = createPageFiles(folder);
 
-  app.get('/portal/assets/*', c => {
+  const unguarded = 'everybody may see the page and its files';
+  mount({ method: 'get', path: '/portal/assets/*', unguarded }, c => {
     const path = c.req.path.slice('/portal/'.length);
     const missing = 'File not found.';
     return files.isAsset(path)
       ? files.answer(c, path, { policy: '', headers, missing })
       : Promise.resolve(c.text(missing, 404, headers));
   });
-  app.get('/portal/:tenant_id/*', async c => {
-    const chosen = await readPage(c.req.param('tenant_id'));
+  mount({ method: 'get', path: '/portal/:tenant_id/*', unguarded }, async c => {
+    const chosen = await readPage(c.req.param('tenant_id')!);
     const policy = policyOf(chosen ?? { frameAncestors: [] });
     return files.answer(c, 'index.html', {
       policy,

@@ -45,6 +45,7 @@ export type RunningServer = {
   url: string; // for others
   localUrl: string; // for this machine
   routes: readonly RouteSpec[];
+  mounted: Api['mounted']; // what is served beside them
   services: Services;
   moved: Promise<void>; // resolves when its store has moved: restart the server, and it continues there
   // Stops accepting requests, finishes those in flight, stops the workers, and closes the store. With `isAtOnce`, load
@@ -58,7 +59,7 @@ export type ServerOptions = {
   clock?: Clock;
   supervised?: Pick<Supervised, 'answer' | 'gather' | 'worker'>; // the other serving processes
   passwordCost?: ComposeDeps['passwordCost']; // tests sign up by the dozen
-  extend?: (app: Api['app'], services: Services) => void; // adds pages; a bench adds what it compares us with
+  extend?: (api: Pick<Api, 'app' | 'mount'>, services: Services) => void; // adds pages; a bench adds what it compares us with
   onUsage?: DatabaseOptions['onUsage']; // a simulation counts what each partition uses
   onOpened?: (database: Pick<Database, 'control'>) => void; // and how large the tables become
   keepsLake?: boolean; // false: another process of this server maintains it, and this one only reads it
@@ -170,7 +171,7 @@ async function startOn(
     }),
   });
   mountMcp(api, publicUrl, config.corsOrigins);
-  extend?.(api.app, services);
+  extend?.(api, services);
   const listening = await listenOn(api, exposed, config, { clock, log }).catch(async error => {
     await leave(await workers.stop());
     eventLoop.stop();
@@ -193,6 +194,7 @@ async function startOn(
     url: config.publicUrl ?? urlOf(listening.host, listening.port),
     localUrl: localUrlOf(listening.host, listening.port),
     routes: api.routes,
+    mounted: api.mounted,
     services,
     moved,
     async stop({ isAtOnce = false } = {}) {

@@ -32,16 +32,10 @@ const backoffFirstMs = 250;
 const backoffMostMs = 30_000;
 const gatherMs = 5_000; // a scrape waits ten seconds; a worker that is busy for five is left out
 
-// V8's space for new objects, in MB: twice its default. Most objects of a request are then garbage before the space is
-// full, which saves a tenth of the processor time of an event with its delivery. `npm start` passes the same flag, for a
-// server without workers.
-const workerFlags = ['--max-semi-space-size=32'];
-
 // Resolves with the exit code when all workers have exited: zero after a stop, or that of the first worker if it cannot
 // start.
 export function supervise(supervision: Supervision): Promise<number> {
   const { workers, port, stopMs, log, stopped, isStoreThere, onServing } = supervision;
-  cluster.setupPrimary({ execArgv: [...process.execArgv, ...workerFlags] });
   const slots = Array.from({ length: workers }, (_, i): Slot => newSlot(i + 1));
   const shared = new Map<string, unknown>();
   const gatherings = createGatherings(slots);

@@ -178,6 +178,9 @@ type Exact<R> = Only<keyof RouteSpec, R> &
   (R extends { limits: infer L } ? { limits: Only<keyof RouteLimits, L> } : unknown) &
   (R extends { request: infer Q } ? { request: Only<keyof typeof requestFields, Q> } : unknown);
 
+// Routes that were checked. A copy is another route, and is checked itself.
+const checked = new WeakSet<RouteSpec>();
+
 // Defines a route as data: who may call it, what it reaches, its input and its responses. Throws when its module is
 // loaded, so a route without a guard, or with a field that nothing reads, never serves a request.
 export function route<const R extends RouteSpec>(spec: R & Exact<R>): R {
@@ -228,7 +231,20 @@ export function route<const R extends RouteSpec>(spec: R & Exact<R>): R {
     for (const path of checkStrict(schema)) complain(`the body lets unknown fields pass at ${path}`);
     for (const path of checkBounded(schema)) complain(`the body takes any number of entries at ${path}`);
   }
+  checked.add(spec);
   return spec;
+}
+
+/** Throws unless each route was made by `route()`, and no two have one method and path. */
+export function checkRoutes(routes: readonly RouteSpec[]): void {
+  const taken = new Set<string>();
+  for (const spec of routes) {
+    const id = routeId(spec);
+    if (!checked.has(spec)) throw new TypeError(`${id}: is not made by route()`);
+    const position = id.replaceAll(parameterShape, '{}');
+    if (taken.has(position)) throw new TypeError(`${id}: another route has this method and path`);
+    taken.add(position);
+  }
 }
 
 type Complain = (what: string) => never;
@@ -298,10 +314,11 @@ export const withProblems = <E extends readonly AnyEndpoint[]>(
   endpoints: E,
   problems: readonly string[],
 ): E =>
-  endpoints.map(one => ({
-    ...one,
-    route: { ...one.route, problems: [...(one.route.problems ?? []), ...problems] },
-  })) as unknown as E;
+  endpoints.map(one => {
+    const route = { ...one.route, problems: [...(one.route.problems ?? []), ...problems] };
+    if (checked.has(one.route)) checked.add(route);
+    return { ...one, route };
+  }) as unknown as E;
 
 // Finds the sender whose signature the request carries, from its headers and `c.get('body')`; undefined for none.
 export type Prove = (c: Context<ApiEnv<'provider'>>) => Promise<ProviderPrincipal | undefined>;

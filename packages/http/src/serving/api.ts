@@ -22,9 +22,10 @@ import { joinCatalogues } from '../problem.ts';
 import type { Gate } from '../routes/access.ts';
 import { addressKey } from '../routes/address.ts';
 import type { Guards } from '../routes/guards.ts';
-import { type AnyEndpoint, methodsOf, type RouteSpec, withProblems } from '../routes/route.ts';
+import { type AnyEndpoint, checkRoutes, methodsOf, type RouteSpec, withProblems } from '../routes/route.ts';
 import type { IdempotencyStore } from '../stores/idempotency.ts';
 import { createRevocationWatch, type Revocations } from '../stores/revocations.ts';
+import { createMount, type Mount, type Mounted } from './mount.ts';
 import { answerMissing } from './not-found.ts';
 import { type ApiDocument, type ApiInfo, joinDocuments, registerEndpoints } from './openapi.ts';
 import { createPlainServing, type ServePlain } from './plain-serving.ts';
@@ -59,12 +60,14 @@ export type ApiSettings = Gate & {
 type AnswerBody = (body: Uint8Array) => Response | Promise<Response>;
 
 export type Api = {
-  app: OpenAPIHono<ApiEnv>;
+  app: Pick<OpenAPIHono<ApiEnv>, 'fetch' | 'request'>; // what it serves is a route, or mounted
   routes: readonly RouteSpec[]; // the services' and the system's, in the order they are matched
   document(): ApiDocument;
   inFlight: Pick<InFlight, 'usage'>;
   servePlain: ServePlain | undefined; // serves routes with a plain handler; undefined if other origins need headers
-  // For handlers that are mounted beside the routes: reads a body within the limits of the caller's address, and counts
+  mount: Mount; // for pages and files
+  mounted: readonly Mounted[];
+  // For handlers that are mounted: reads a body within the limits of the caller's address, and counts
   // the request until it is answered.
   withBody(c: Context<ApiEnv>, mostBytes: number, answer: AnswerBody): Promise<Response>;
   drain(): void; // /readyz fails from now on, so that proxies send no more requests; everything else continues
@@ -134,6 +137,7 @@ export function createApi(settings: ApiSettings): Api {
     ...systemEndpoints({ ...settings, document: documentInParts }),
   ];
   const routes = endpoints.map(endpoint => endpoint.route);
+  checkRoutes(routes);
   registerEndpoints(app.openAPIRegistry, endpoints, statuses);
 
   if (settings.corsOrigins?.length) app.use('*', allowOrigins(settings.corsOrigins));
@@ -166,7 +170,7 @@ export function createApi(settings: ApiSettings): Api {
   };
   const servePlain = settings.corsOrigins?.length ? undefined : createPlainServing(endpoints, serving);
   created.publish({ app });
-  return { app, routes, document, inFlight, servePlain, withBody, drain, stop };
+  return { app, routes, ...createMount(app, routes), document, inFlight, servePlain, withBody, drain, stop };
 }
 
 const exposedHeaders = [

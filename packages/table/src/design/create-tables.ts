@@ -21,7 +21,7 @@ const attempts = 5; // of servers that start at the same time, on one table
 const recoveryAttempts = 60;
 // DynamoDB Local and others do not support it; the role of a server may not allow it.
 const isHelpless = /^(UnknownOperation|AccessDenied|NotImplemented|ContinuousBackupsUnavailable)/;
-// What a store says that does not know a field, or refuses an update in which it knows nothing.
+// A store answers with one of these if it does not know a field, or knows nothing in an update.
 const lacksVectors = /^(UnknownOperation|NotImplemented|Serialization|Validation)/;
 const waitMs = 30 * 60_000; // the backfill of a large index takes time; after this, something is wrong
 

@@ -49,7 +49,7 @@ function vectorOf(query: AnyQuery): { name: string; definition: VectorDefinition
 
 type Wanted = { vector: readonly number[]; limit: number };
 
-// What a store answers that has no such index, or does not know the operation.
+// A store answers with one of these if it has no such index, or does not know the operation.
 const lacksIndex = /^(UnknownOperation|NotImplemented|Serialization)/;
 const lacksThisIndex = /does not have the specified index/;
 

@@ -4,7 +4,7 @@ import { type Deps, retry } from '../deps.ts';
 import { categoryBeingDeleted, inboxErrors } from '../errors.ts';
 import { bucketOf, type InboxId, inboxText, mailboxText } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
-import { bytesOf, isShared, putBodySteps } from '../mailbox/shared-bodies.ts';
+import { bytesOf, isShared, putBodySteps } from '../mailbox/messages.ts';
 import { checkBody, checkCtaUri, idAt, ttlSeconds } from '../message-rules.ts';
 import type { Draft, PublishBody } from '../schema.ts';
 import { type InboxConfig, type Policies, readInbox, readPolicies } from '../settings.ts';

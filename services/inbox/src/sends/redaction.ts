@@ -3,8 +3,8 @@ import { type Deps, retry, secondsNow } from '../deps.ts';
 import { inboxErrors, sendNotFound } from '../errors.ts';
 import type { InboxId } from '../inbox-id.ts';
 import * as limits from '../limits.ts';
+import { deleteBodySteps } from '../mailbox/messages.ts';
 import { countedOf, removeRedacted, withoutMessages } from '../mailbox/refresh.ts';
-import { deleteBodySteps } from '../mailbox/shared-bodies.ts';
 import { stateSteps } from '../mailbox/state.ts';
 import { headSteps, liveOf, readHead, withdrawalSteps } from '../publish/broadcasts.ts';
 import {

@@ -240,19 +240,19 @@ export const createOperatorRoutes = (
   catalogEndpoints(catalog, c => {
     assertOperator(c);
     return 'operator';
-  }).map(({ route, ...one }, i) => ({
+  }).map(({ route: own, ...one }, i) => ({
     ...(one as Pick<AnyEndpoint, 'handler'>),
-    route: {
-      ...route,
+    route: route({
+      ...own,
       auth: 'user',
       endUserScope: 'any',
-      path: route.path.replace(base, operatorBase) as `/${string}`,
+      path: own.path.replace(base, operatorBase) as `/${string}`,
       operationId: `lake.operatorIceberg${operatorTexts[i]![0]}`,
       summary: operatorTexts[i]![1],
       description:
         'For operators of this server who are signed in. Anyone else gets a 404. `_account`, `_tenant` and `_user` (in `bronze` `account_id`, `tenant_id` and `user_id`) say whose a row is.',
-      problems: [...('problems' in route ? route.problems : []), 'http.not_found'],
-    },
+      problems: [...('problems' in own ? own.problems : []), 'http.not_found'],
+    }),
   }));
 
 const ownReader = (c: CatalogRequest): CatalogReader => {

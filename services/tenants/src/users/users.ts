@@ -59,7 +59,8 @@ export async function createUser(
 }
 
 /** Writes a user with what is unique to them, considering users that another program has written. */
-// Those reserve nothing before they are adopted, and leave locks behind when they are written again or deleted.
+// Users of other programs reserve nothing before they are adopted, and leave locks behind when they are written again or
+// deleted.
 export async function reserve(
   deps: Service,
   tenant_id: string,

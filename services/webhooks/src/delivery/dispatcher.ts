@@ -5,14 +5,16 @@ import type { Connection } from '../main-table.ts';
 import type { Delivery } from '../tables.ts';
 import type { AnswerWatch } from './answer-watch.ts';
 import { type Answer, type AttemptRun, concurrencyOf, type Report } from './attempt.ts';
-import { createOwedDeliveries } from './owed-deliveries.ts';
 import type { DeliveryRef, DueDelivery } from './queue.ts';
-import { createSlots, type Pace, type Slot } from './slots.ts';
 import {
   type ConnectionState,
+  createOwedDeliveries,
+  createSlots,
   createWaitingDeliveries,
+  type Pace,
   paceOf,
   paces,
+  type Slot,
   type Waiting,
 } from './waiting-deliveries.ts';
 

@@ -185,7 +185,7 @@ function deliveryStep(
   const nowMs = clock.now();
   const isEnded = isFinished(state);
   const isOnly = version === claimed.eventVersion;
-  // What is undefined stays as it is.
+  // Attributes that are undefined stay as they are.
   const set = {
     state,
     attempts,

@@ -2,8 +2,10 @@ import type { Clock } from '@stak/kit';
 import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
 import type { Delivery } from '../tables.ts';
+import type { AnswerWatch } from './answer-watch.ts';
 import type { DueDelivery } from './queue.ts';
-import type { Pace } from './slots.ts';
+
+export type Pace = 'quick' | 'new' | 'slow';
 
 // A leased delivery waits together with its request, so that it need not be claimed and read again.
 export type Waiting = {
@@ -25,7 +27,7 @@ export type ConnectionState = {
   ownMs: number; // the average time in which an answer may have waited for this thread
   answeredMs: number; // by the watch: the last answer, or the first request since nothing was in flight
   unwritten: number; // accepted here, delivered quickly, and their results are not written
-  owed: number; // as counted in owed-deliveries.ts
+  owed: number; // as counted below
   blockedUntilMs: number;
   startedMs: number; // since when something is in flight
 };
@@ -188,5 +190,87 @@ function createReady<State extends { account: string }>() {
       for (const own of accounts.values()) for (const state of own) if (accepts(state)) return state;
       return undefined;
     },
+  };
+}
+
+// Counts the deliveries of accepted events that wait for nothing but this process: for a slot that is taken because
+// this thread is late, or for their result to be written. Deliveries that wait for their destination are not counted,
+// however many they are.
+export function createOwedDeliveries(clock: Clock, watch: AnswerWatch) {
+  const counted = new Set<ConnectionState>();
+  let total = 0;
+
+  // Whether the connection would be no quicker if this process were.
+  const waitsForDestination = (state: ConnectionState): boolean => {
+    const { averageMs, ownMs } = state;
+    if (averageMs === undefined || ownMs <= Math.max(averageMs, limits.lateMs)) return true;
+    if (state.blockedUntilMs > clock.now()) return true;
+    return state.inFlight >= state.concurrency && watch.lookedMs() - state.answeredMs > limits.silentMs;
+  };
+  const update = (state: ConnectionState): void => {
+    const waiting = state.leased === 0 || waitsForDestination(state) ? 0 : state.leased;
+    const owed = waiting + state.unwritten;
+    if (owed === state.owed) return;
+    total += owed - state.owed;
+    state.owed = owed;
+    if (owed > 0) counted.add(state);
+    else counted.delete(state);
+  };
+  return {
+    count: () => total,
+    // After anything changed for the connection.
+    update,
+    // A destination may have fallen silent since.
+    recount(): void {
+      for (const state of counted) update(state);
+    },
+    clear(): void {
+      for (const state of counted) state.owed = 0;
+      counted.clear();
+      total = 0;
+    },
+  };
+}
+
+export type Slot = { pace: Pace; startedMs: number };
+
+// Limits how many requests are in flight, so that slow destinations cannot use up the slots of quick ones. A connection
+// that has not been tried yet is `new`: it gets one of the quick slots, for one request at a time, and quick ones leave
+// some of them free for it. A request that takes longer than expected is reclassified as slow, whether or not there is
+// room.
+export function createSlots() {
+  const taken = new Set<Slot>();
+  const used: Record<Pace, number> = { quick: 0, new: 0, slow: 0 };
+  return {
+    hasRoom(pace: Pace): boolean {
+      if (pace === 'slow') return used.slow < limits.slowSlots;
+      if (used.quick + used.new >= limits.quickSlots) return false;
+      return pace === 'new'
+        ? used.new < limits.newSlots
+        : used.quick < limits.quickSlots - limits.newSlotsKept;
+    },
+    take(pace: Pace, startedMs: number): Slot {
+      const slot = { pace, startedMs };
+      taken.add(slot);
+      used[pace] += 1;
+      return slot;
+    },
+    release(slot: Slot): void {
+      if (taken.delete(slot)) used[slot.pace] -= 1;
+    },
+    // True if that made room.
+    reclassify(nowMs: number): boolean {
+      let isMoved = false;
+      for (const slot of taken) {
+        if (nowMs - slot.startedMs < limits.slowMs) break; // a set keeps the order of insertion
+        if (slot.pace === 'slow') continue;
+        used[slot.pace] -= 1;
+        used.slow += 1;
+        slot.pace = 'slow';
+        isMoved = true;
+      }
+      return isMoved;
+    },
+    inUse: () => taken.size,
   };
 }

@@ -8,10 +8,9 @@ import type { HookRequest } from '../filters/request-view.ts';
 import * as limits from '../limits.ts';
 import type { Source } from '../main-table.ts';
 import { readHmacConfig } from '../signatures/custom.ts';
-import { answerHandshake, type Handshake } from '../signatures/handshake.ts';
 import { type Secrets, sourceSecretContext } from '../signatures/secrets.ts';
 import type { HmacConfig, Provider, RefusalReason } from '../signatures/signing.ts';
-import { verify } from '../signatures/verify.ts';
+import { answerHandshake, type Handshake, verify } from '../signatures/verify.ts';
 import {
   isFromOutside,
   type OutsideSource,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HookRequest } from '../filters/request-view.ts';
-import { answerHandshake } from './handshake.ts';
+import { answerHandshake } from './verify.ts';
 
 const request = (change: Partial<HookRequest> & { text?: string }): HookRequest => ({
   method: 'POST',

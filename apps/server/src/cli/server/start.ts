@@ -93,11 +93,10 @@ const stopSeconds = 30; // requests in flight, workers, the store: each has its 
 
 async function serve(given: ServerConfig, supervised: Supervised): Promise<void> {
   endAtOnceOnCrash();
-  // The flag of this process would apply to its threads as well, which have limits of their own.
-  v8.setFlagsFromString('--max-semi-space-size=0');
   // V8 collects the whole heap whenever it has grown by this share. Without the flag that is about a third: every five
-  // seconds at 200 events a second, and each time requests wait for 20 to 50 ms.
-  v8.setFlagsFromString('--heap-growing-percent=100');
+  // seconds at 200 events a second, and each time requests wait for 20 to 50 ms. It also begins earlier by the size of its
+  // space for new objects, which is why that one keeps its default.
+  v8.setFlagsFromString('--heap-growing-percent=150');
   const config = { ...given, port: supervised.port ?? given.port };
   // Loaded late, so that configuration errors are reported at once.
   const { startServer } = await import('../../process/server.ts');
@@ -145,26 +144,14 @@ const demoFolderOf = (config: ServerConfig): string | undefined =>
 
 async function serverOptions(config: ServerConfig, supervised: Supervised): Promise<ServerOptions> {
   const { createLogger } = await import('@stak/kit');
-  const { mountBooks } = await import('../demo/books.ts');
-  const { mountConsole } = await import('../../http/console-files.ts');
-  const { mountPortal } = await import('../../http/portal-files.ts');
+  const { mountPages } = await import('./pages.ts');
   const { worker } = supervised;
   const demoFolder = demoFolderOf(config);
   return {
     log: createLogger({ level: config.logLevel, ...(worker !== undefined && { base: { worker } }) }),
     supervised,
     keepsLake: worker === undefined || worker === 1, // it is started again like any other
-    extend: (app, services) => {
-      const isHttps = config.publicUrl?.startsWith('https:') ?? false;
-      // The link is for this machine; on a server that others reach, use the password.
-      mountConsole(app, {
-        isHttps,
-        environment: config.isProduction ? 'production' : 'development',
-        ...(config.isPrivate && demoFolder !== undefined && { demoFolder }),
-      });
-      mountPortal(app, { isHttps, readPage: services.portalPageOf });
-      if (config.demo) mountBooks(app);
-    },
+    extend: (api, services) => mountPages(api, services, { ...config, demoFolder }),
   };
 }
 

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type Api, transportSecurity } from '@stak/http';
+import { type Mount, transportSecurity } from '@stak/http';
 
 // The package is a plugin of another framework; we use one file of it: the reference as a self-contained script.
 // docs/adr/0097-the-reference-is-scalars.md
@@ -137,18 +137,19 @@ const policy = [
 ].join('; ');
 
 /** Serves the API reference at /docs/api. Its script has three megabytes; it is compressed once, for all readers. */
-export function mountReference(app: Api['app'], { isHttps = false }: { isHttps?: boolean } = {}): void {
+export function mountReference(mount: Mount, { isHttps = false }: { isHttps?: boolean } = {}): void {
   const headers = {
     ...transportSecurity({ isHttps }),
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
   };
   const script = { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' };
-  app.get('/docs/api', c => c.html(page, 200, { ...headers, 'Content-Security-Policy': policy }));
-  app.get('/docs/start.js', c => c.body(start + repair, 200, { ...script, 'Cache-Control': 'no-cache' }));
+  const show = (path: `/${string}`) => ({ method: 'get', path, unguarded: 'everybody may read it' }) as const;
+  mount(show('/docs/api'), c => c.html(page, 200, { ...headers, 'Content-Security-Policy': policy }));
+  mount(show('/docs/start.js'), c => c.body(start + repair, 200, { ...script, 'Cache-Control': 'no-cache' }));
   let zipped: Promise<Uint8Array<ArrayBuffer>> | undefined;
   const zip = async () => new Uint8Array(await promisify(gzip)(await readFile(scriptFile)));
-  app.get(scriptPath, async c => {
+  mount(show(scriptPath), async c => {
     const cached = {
       ...script,
       'Cache-Control': 'public, max-age=31536000, immutable',
