@@ -38,7 +38,7 @@ const watchesMost = 10; // each is a stream of the caller's
 // Loaded on the first call: most servers have no MCP clients.
 export async function answer(request: Request, body: unknown, offer: Offer, call: Call): Promise<Response> {
   const sdk = await import('@modelcontextprotocol/server');
-  const make = () => createServer(sdk, offer, call);
+  const make = () => describeServer(sdk, offer, call);
   if (await sdk.isLegacyRequest(request, body)) {
     if (!sdk.isJsonContentType(request.headers.get('content-type')))
       return Response.json(refusal(-32000, 'The content type must be application/json'), { status: 415 });
@@ -83,7 +83,7 @@ const refusal = (code: number, message: string, request?: object) => ({
   id: (request as { id?: unknown } | undefined)?.id ?? null,
 });
 
-function createServer(
+function describeServer(
   {
     Server,
     ProtocolError,
