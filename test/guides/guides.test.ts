@@ -137,6 +137,12 @@ const sequence: readonly (readonly [Page, ...(string | RegExp)[]])[] = [
     '"object":"response"',
   ],
   [
+    page('a2a'),
+    '"protocolBinding":"JSONRPC"',
+    /"state":"TASK_STATE_COMPLETED".*"text":"Marie and Pierre Curie discovered it\."/,
+    '"totalSize":1',
+  ],
+  [
     page('lake'),
     '"columns":[{"name":"status","type":"VARCHAR"},{"name":"tasks","type":"BIGINT"}]',
     '"name":"tasks-completed"',

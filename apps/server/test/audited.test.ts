@@ -47,6 +47,7 @@ describe('the audit trail', () => {
       'accounts.requestSignUp',
       'accounts.sendVerification', // to their own address
       'accounts.testOrganisationProvider',
+      'agents.callA2a',
       'agents.cancelAnswer',
       'agents.cancelResponse',
       'agents.createChatCompletion',

@@ -158,7 +158,7 @@ it('what is served beside the routes is reviewed one by one', async () => {
 
 describe('MCP tools', () => {
   it('are neither keys, nor erasure, nor streams', () => {
-    const tools = routes.filter(({ mcp }) => mcp);
+    const tools = routes.filter(({ mcp }) => mcp === 'reads' || mcp === 'writes');
     expect(tools.length).toBeGreaterThan(30);
     for (const { operationId, method, path, responses } of tools) {
       expect(operationId).not.toMatch(/key|billing|erase|delete|password/i);
@@ -166,6 +166,18 @@ describe('MCP tools', () => {
       expect(
         JSON.stringify(Object.keys((responses[200] as { content?: object })?.content ?? {})),
       ).not.toMatch(/^\["text\/event/);
+    }
+  });
+
+  it('watch lists that are tools, with a stream that needs the same rights', () => {
+    const streams = routes.filter(({ mcp }) => typeof mcp === 'object');
+    expect(streams.map(named).toSorted()).toEqual(['inbox.stream', 'tasks.events', 'webhooks.tailEvents']);
+    for (const { mcp, auth, scope, endUserScope, responses } of streams) {
+      const watched = typeof mcp === 'object' ? mcp.watches : '';
+      const list = routes.find(({ method, path }) => method === 'get' && path === watched)!;
+      expect(list).toMatchObject({ mcp: 'reads', auth, scope });
+      expect(list.endUserScope).toBe(endUserScope);
+      expect(Object.keys((responses[200] as { content: object }).content)).toEqual(['text/event-stream']);
     }
   });
 

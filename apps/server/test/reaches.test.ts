@@ -46,6 +46,7 @@ describe('what a route reaches', () => {
       'webhooks.testConnection',
     ]);
     expect(reaching('model').toSorted()).toEqual([
+      'agents.callA2a',
       'agents.createChatCompletion',
       'agents.createResponse',
       'agents.decideApproval',

@@ -1,5 +1,19 @@
 // Generated from the OpenAPI document by scripts/generate.ts: change the routes instead.
 
+export type A2aAnswer = {
+  jsonrpc: '2.0';
+  id: string | number | null;
+  result?: unknown;
+  error?: { code: number; message: string; data?: Array<{ [name: string]: unknown }> };
+};
+
+export type A2aRequest = {
+  jsonrpc: '2.0';
+  id?: string | number | null;
+  method: string;
+  params?: { [name: string]: unknown };
+};
+
 export type AcceptedInvitation = { token: string; display_name: string };
 
 export type Agent = {
@@ -15,6 +29,8 @@ export type Agent = {
   published: AgentDefinition | null;
   spent_today_usd: number | null;
 };
+
+export type AgentCard = { name: string; description: string; version: string; [name: string]: unknown };
 
 export type AgentDefinition = {
   description?: string;
@@ -598,6 +614,7 @@ export type McpServer = {
     accepted_description: string | null;
   }>;
   skipped: Array<{ name: string; reason: string }>;
+  protocol_version: string | null;
   tools_at: string;
   error: string | null;
   created_at: string;
@@ -1777,6 +1794,8 @@ export type ApiTypes = {
     args: { tenant_id: string; name: string; body: { tools: Array<{ name: string; hash: string }> } };
     data: McpServer;
   };
+  /** Call the agent, in the A2A protocol. For: user, scope write. */
+  'agents.callA2a': { args: { tenant_id: string; body: A2aRequest }; data: A2aAnswer };
   /** Stop the answer in progress. For: user, scope write. */
   'agents.cancelAnswer': {
     args: { tenant_id: string; conversation_id: string };
@@ -1862,6 +1881,8 @@ export type ApiTypes = {
   'agents.exportConversation': { args: { tenant_id: string; conversation_id: string }; data: Uint8Array };
   /** Get an agent. For: account, scope read. */
   'agents.getAgent': { args: { tenant_id: string; name: string }; data: Agent };
+  /** Get the A2A card of the agent. For: user, scope read. */
+  'agents.getAgentCard': { args: { tenant_id: string }; data: AgentCard };
   /** Compare two versions of an agent. For: account, scope read. */
   'agents.getAgentDifferences': {
     args: { tenant_id: string; name: string; from?: 'draft' | number; to?: 'draft' | number };
@@ -3457,6 +3478,7 @@ export const operations = {
     path: '/v1/tenants/{tenant_id}/mcp-servers/{name}/accept',
     body: 'json',
   },
+  'agents.callA2a': { method: 'POST', path: '/v1/tenants/{tenant_id}/a2a', body: 'json' },
   'agents.cancelAnswer': {
     method: 'POST',
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/cancel',
@@ -3522,6 +3544,7 @@ export const operations = {
     path: '/v1/tenants/{tenant_id}/conversations/{conversation_id}/export',
   },
   'agents.getAgent': { method: 'GET', path: '/v1/tenants/{tenant_id}/agents/{name}' },
+  'agents.getAgentCard': { method: 'GET', path: '/v1/tenants/{tenant_id}/a2a/.well-known/agent-card.json' },
   'agents.getAgentDifferences': { method: 'GET', path: '/v1/tenants/{tenant_id}/agents/{name}/differences' },
   'agents.getAgentVersion': {
     method: 'GET',

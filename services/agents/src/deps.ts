@@ -69,6 +69,7 @@ export type AgentsDeps = {
   sealer: Sealer;
   outbound: Outbound;
   mcpOutbound?: Outbound; // reads longer responses, for MCP servers
+  publicUrl?: string; // of this server, in the cards of its agents
   enterTenant: EnterTenant;
   resolveChannel: ResolveChannel;
   findChannelUser: FindChannelUser;
@@ -150,6 +151,7 @@ export type Service = TurnDeps &
     readonly askAboutTools: NonNullable<AgentsDeps['askAboutTools']>;
     readonly hasRoom: NonNullable<AgentsDeps['hasRoom']>;
     readonly isStoreLocal: boolean;
+    readonly publicUrl: string;
     readonly countMessage: CountMessage;
     readonly memoryNotifier: Notifier; // notified when there is something to summarise
   };

@@ -1,4 +1,5 @@
 import { createNotifier, createRecentMap, systemRandom, unknownOwners } from '@stak/kit';
+import { createA2aRoutes } from './a2a/routes.ts';
 import { createAgentRoutes } from './agents/routes.ts';
 import { createApprovalRoutes } from './approvals/routes.ts';
 import { providerAddresses } from './channels/provider-addresses.ts';
@@ -61,6 +62,7 @@ export function createAgents(deps: AgentsDeps) {
       ...createChatRoutes(service),
       ...createResponseRoutes(service),
       ...createModelListRoutes(service),
+      ...createA2aRoutes(service),
       ...createApprovalRoutes(service),
       ...createMcpRoutes(service),
     ] as const,
@@ -92,6 +94,7 @@ function createService(deps: AgentsDeps): Service {
     random: deps.random ?? systemRandom,
     dueShards: createConversationShards(deps),
     mcpOutbound: deps.mcpOutbound ?? outbound,
+    publicUrl: deps.publicUrl ?? 'http://localhost',
     roleOf: deps.roleOf ?? (async () => undefined),
     askApproval: deps.askApproval ?? (async () => {}),
     withdrawApproval: deps.withdrawApproval ?? (async () => {}),

@@ -191,6 +191,9 @@ export const handOffChars = 1_000; // of the reason
 export const agentDepth = 3; // agents that ask each other in a row, the first one included
 export const agentQuestionChars = 8_000;
 export const askAgentMs = 60_000; // as long as a model may take; a turn has two minutes
+export const a2aIdChars = 200; // of an id that a client made, or another short text
+export const a2aTaskIdChars = 400; // names a conversation and a message
+export const a2aFields = 50; // of an object that may have any
 
 export const answerBytes = 4000; // of an answer and its records: the room that an account must have
 

@@ -41,6 +41,7 @@ describe('another tenant', () => {
       metadata: { conversation_id: 'c' },
     },
     'agents.createResponse': { model: 'default', input: 'hello', conversation: 'c' },
+    'agents.callA2a': { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'task_x' } },
     'agents.importConversation': { messages: [{ role: 'user', content: 'x' }] },
     'agents.decideApproval': { approved: true },
     'agents.rateAnswer': { rating: 'good' },
@@ -67,7 +68,7 @@ describe('another tenant', () => {
         ...(send ? { send } : {}),
       });
       const isForAccounts = route.auth === 'account' && as.includes('~');
-      const code = route.errorShape ? body.error.code : body.code;
+      const code = body.code ?? body.error?.data?.[0]?.reason ?? body.error?.code;
       expect([route.operationId, status, code]).toEqual([
         route.operationId,
         ...(isForAccounts ? [403, 'http.principal_refused'] : [404, 'tenants.not_found']),

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { createOutbound } from '@stak/outbound';
@@ -23,6 +24,10 @@ async function listen(behaviour: Behaviour): Promise<string> {
   closers.push(() => new Promise<void>(resolve => server.close(() => resolve()).closeAllConnections()));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
+
+const readMessage = async (request: IncomingMessage) => JSON.parse((await text(request)) || '{}');
+const answerJson = (to: ServerResponse, rest: object) =>
+  void to.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', ...rest }));
 
 // The protocol's own server, with a notebook.
 async function openNotebook() {
@@ -63,9 +68,8 @@ async function openNotebook() {
     if (state.isDown) return void response.writeHead(503).end();
     if (state.broken-- > 0) return void response.destroy();
     if (state.complains !== undefined) {
-      const error = { code: -32603, message: state.complains };
-      response.writeHead(200, { 'Content-Type': 'application/json' });
-      return void response.end(JSON.stringify({ jsonrpc: '2.0', id: 0, error }));
+      const { id } = await readMessage(request);
+      return answerJson(response, { id, error: { code: -32603, message: state.complains } });
     }
     const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
     response.on('close', () => void transport.close());
@@ -250,12 +254,9 @@ describe('tools of an MCP server', () => {
 describe('a server that is not an MCP server, or a bad one', () => {
   const reply = (result: (method: string, id: number) => unknown) =>
     listen(async (request, response) => {
-      let body = '';
-      for await (const chunk of request) body += chunk;
-      const { method, id } = JSON.parse(body || '{}');
+      const { method, id } = await readMessage(request);
       if (id === undefined) return void response.writeHead(202).end();
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: result(method, id) }));
+      answerJson(response, { id, result: result(method, id) });
     });
   const hello = {
     protocolVersion: '2025-06-18',
@@ -394,7 +395,6 @@ describe('a server that is not an MCP server, or a bad one', () => {
       'agents.mcp_server_refused',
       expect.stringContaining('may not be reached'),
     ]);
-    const hidden = await register(fixture, 'http://127.0.0.1:80/mcp', { host: 'x' } as never);
-    expect(hidden.status).toBe(422);
+    expect((await register(fixture, 'http://127.0.0.1:80/mcp', { host: 'x' } as never)).status).toBe(422);
   });
 });

@@ -326,6 +326,7 @@ function openAgents(deps: ComposeDeps, uses: AgentsUses): Agents {
     sealer: deps.sealer,
     outbound,
     mcpOutbound,
+    publicUrl: deps.publicUrl,
     enterTenant: tenants.enterTenant,
     resolveChannel: tenants.resolveChannel,
     findChannelUser: tenants.findChannelUser,

@@ -12,25 +12,28 @@ import { annotate } from './reference/annotate.ts';
 // Tools are generated from the routes that declare it: a changed operation is a changed tool.
 
 type Schema = { [key: string]: unknown };
+// What a key, and a user's token, have to hold.
+export type Needs = { scope?: string | undefined; endUserScope?: string | undefined };
 export type Tool = {
   name: string;
   title: string;
   description: string;
   inputSchema: Schema & { type: 'object' };
+  outputSchema?: Schema & { type: 'object' };
   annotations: {
     readOnlyHint: boolean;
     destructiveHint: boolean;
     idempotentHint: boolean;
     openWorldHint: boolean;
   };
-  needs: { scope?: string; endUserScope?: string }; // of a key, and of a user's token
+  needs: Needs;
   request(input: Record<string, unknown>): { path: string; init: RequestInit };
 };
 
 const scopes: readonly string[] = ['read', 'write', 'admin']; // each includes the ones before it
 
 // Whether a caller may use a tool: an assistant is not offered what would be refused.
-export function isWithin(caller: { kind?: string; scope?: string }, { needs }: Pick<Tool, 'needs'>): boolean {
+export function isWithin(caller: { kind?: string; scope?: string }, { needs }: { needs: Needs }): boolean {
   const { kind, scope = '' } = caller;
   if (kind !== 'endUser') return scopes.indexOf(needs.scope ?? 'read') <= scopes.indexOf(scope);
   const { endUserScope } = needs;
@@ -47,8 +50,10 @@ type Operation = {
   summary?: string;
   description?: string;
   parameters?: readonly Parameter[];
-  requestBody?: { required?: boolean; content?: Record<string, { schema?: Schema }> };
+  requestBody?: { required?: boolean; content?: Content };
+  responses?: Record<string, { content?: Content }>;
 };
+type Content = Record<string, { schema?: Schema }>;
 type Document = {
   paths?: Record<string, Record<string, Operation>>;
   components?: { schemas?: Record<string, Schema> };
@@ -64,19 +69,19 @@ const idempotencyKey = {
 export async function readTools(routes: readonly RouteSpec[]): Promise<readonly Tool[]> {
   const tools: Tool[] = [];
   for (const route of routes) {
-    if (!route.mcp) continue;
+    if (route.mcp !== 'reads' && route.mcp !== 'writes') continue;
     tools.push(toTool(route, describe(route)));
     await yieldToEventLoop();
   }
   return tools;
 }
 
-// The document of what one operation takes: that of the whole API needs a second of the thread that serves requests.
+// The document of one operation: that of the whole API needs a second of the thread that serves requests.
 function describe(route: RouteSpec): Document {
-  const takes = defineRoute({ ...route, responses: {}, problems: [] });
+  const withoutProblems = defineRoute({ ...route, problems: [] });
   const api = createApi({
     info: { title: '', version: '' },
-    endpoints: [{ route: takes, handler: () => undefined } as unknown as AnyEndpoint],
+    endpoints: [{ route: withoutProblems, handler: () => undefined } as unknown as AnyEndpoint],
     authenticate: async () => undefined,
     guards: unguarded,
     clock: systemClock,
@@ -109,6 +114,7 @@ function toTool({ path, method: verb, mcp, reaches }: RouteSpec, document: Docum
     .map(({ name }) => name);
   if (body && operation.requestBody?.required !== false) required.push('body');
   const isRead = mcp === 'reads';
+  const outputSchema = outputOf(operation, document);
   return {
     name: nameOf(operationId),
     title: summary,
@@ -122,6 +128,7 @@ function toTool({ path, method: verb, mcp, reaches }: RouteSpec, document: Docum
       },
       document,
     ),
+    ...(outputSchema && { outputSchema }),
     annotations: {
       readOnlyHint: isRead,
       destructiveHint: ['DELETE', 'PATCH', 'PUT'].includes(method), // not only additions
@@ -135,6 +142,48 @@ function toTool({ path, method: verb, mcp, reaches }: RouteSpec, document: Docum
     },
   };
 }
+
+// What the tool returns, if every success is an object.
+function outputOf({ responses = {} }: Operation, document: Document): Tool['outputSchema'] {
+  const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+  const schemas = successes.map(([, { content }]) => content?.['application/json']?.schema);
+  const given = schemas.filter(schema => schema !== undefined && isOfObjects(schema, document));
+  if (given.length === 0 || given.length < schemas.length) return undefined;
+  const schema = given.length === 1 ? given[0] : { anyOf: given };
+  return withDefinitions(
+    loosen({ ...schema, type: 'object' }) as Schema & { type: 'object' },
+    document,
+    loosen,
+  );
+}
+
+function isOfObjects(schema: Schema, document: Document): boolean {
+  const { $ref, anyOf, oneOf, type } = schema;
+  if (typeof $ref === 'string') {
+    const named = document.components?.schemas?.[$ref.slice(component.length)];
+    return named !== undefined && isOfObjects(named, document);
+  }
+  const choices = anyOf ?? oneOf;
+  return Array.isArray(choices) ? choices.every(one => isOfObjects(one, document)) : type === 'object';
+}
+
+// Clients refuse a result that does not fit, and may keep the schema while the server gets fields: others are allowed.
+// Examples are left out, because a client reads the whole list.
+function loosen(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(loosen);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).filter(
+    ([keyword, value]) =>
+      !(keyword === 'additionalProperties' && value === false) &&
+      !(keyword === 'examples' && Array.isArray(value)) &&
+      !(keyword === 'example' && !isSchema(value)),
+  );
+  return Object.fromEntries(entries.map(([keyword, value]) => [keyword, loosen(value)]));
+}
+
+// A field may be called `example`.
+const isSchema = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && ('type' in value || '$ref' in value || 'anyOf' in value);
 
 // An argument that is ignored is worse than an error: `tasks_list` with the status of a task would list the others. The
 // operation itself checks the values, and the body.
@@ -189,7 +238,7 @@ function requestOf(
 }
 
 // A segment of dots would lead to another operation, which may not be a tool. Half a character cannot be encoded.
-function segmentOf(name: string, value: unknown): string {
+export function segmentOf(name: string, value: unknown): string {
   const text = String(value ?? '');
   if (/^\.{0,2}$/.test(text) || !text.isWellFormed())
     throw new ToolInputError(`"${name}" must name something, not ${JSON.stringify(text)}`);
@@ -208,7 +257,11 @@ export class ToolInputError extends Error {}
 const component = '#/components/schemas/';
 
 // A schema is self-contained: the schemas it refers to are included.
-function withDefinitions(schema: Schema & { type: 'object' }, { components }: Document) {
+function withDefinitions(
+  schema: Schema & { type: 'object' },
+  { components }: Document,
+  prepare = (named: unknown) => named,
+) {
   const definitions: Record<string, unknown> = {};
   const visit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(visit);
@@ -220,7 +273,7 @@ function withDefinitions(schema: Schema & { type: 'object' }, { components }: Do
         const name = inner.slice(component.length);
         if (!(name in definitions)) {
           definitions[name] = {}; // so that a recursive schema ends
-          definitions[name] = visit(components?.schemas?.[name]);
+          definitions[name] = visit(prepare(components?.schemas?.[name]));
         }
         return [key, `#/$defs/${name}`];
       }),

@@ -1,11 +1,10 @@
 import { mcpResource, resourceMetadataPath } from '@stak/accounts';
 import { type Api, parseJson } from '@stak/http';
 import { parseUrl } from '@stak/kit';
-import { designDoc } from '@stak/table';
 import { isLoopback } from '../config/loopback.ts';
-import { version } from '../config/version.ts';
-import { designs } from '../store/designs.ts';
-import { isWithin, readTools, type Tool, ToolInputError } from './mcp-tools.ts';
+import { type Call, readLiveLists } from './mcp-resources.ts';
+import { answer } from './mcp-server.ts';
+import { isWithin, readTools, type Tool } from './mcp-tools.ts';
 
 // The Model Context Protocol over Streamable HTTP: the API's own operations as tools, called with the caller's
 // credential: an API key, or the token of an app that a person authorised, which is valid for nothing else. There are
@@ -41,8 +40,6 @@ const foreignPage = {
   id: null,
 };
 
-type Call = (path: string, init: RequestInit) => Promise<Response>;
-
 export function mountMcp(
   { app, mount, routes, withBody }: Pick<Api, 'app' | 'mount' | 'routes' | 'withBody'>,
   publicUrl: string,
@@ -56,6 +53,7 @@ export function mountMcp(
   // Tells an app how to get a token (RFC 9728, 5.1).
   const challenge = `Bearer realm="stak", resource_metadata="${publicUrl}${resourceMetadataPath}"`;
   let tools: Promise<readonly Tool[]> | undefined;
+  const lists = readLiveLists(routes);
   const unguarded = 'each message is answered by routes, with the credential of its caller';
   mount({ method: 'all', path: '/mcp', unguarded }, async c => {
     // Without sessions there is nothing to listen to or to end.
@@ -94,8 +92,12 @@ export function mountMcp(
       tools ??= readTools(routes);
       const caller = (await known.json()) as Parameters<typeof isWithin>[0];
       const all = await tools;
-      const offered = all.filter(tool => isWithin(caller, tool));
-      return answer(c.req.raw, messages, { all, offered }, call);
+      const offer = {
+        all,
+        offered: all.filter(tool => isWithin(caller, tool)),
+        lists: lists.filter(list => isWithin(caller, list)),
+      };
+      return answer(c.req.raw, messages, offer, call);
     });
   });
 }
@@ -106,76 +108,4 @@ function parseMessages(body: Uint8Array): unknown {
   } catch {
     return undefined;
   }
-}
-
-// Loaded on the first call: most servers have no MCP clients.
-async function answer(
-  request: Request,
-  messages: unknown,
-  { all, offered }: { all: readonly Tool[]; offered: readonly Tool[] },
-  call: Call,
-): Promise<Response> {
-  const [{ Server }, { WebStandardStreamableHTTPServerTransport }, types] = await Promise.all([
-    import('@modelcontextprotocol/sdk/server/index.js'),
-    import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
-    import('@modelcontextprotocol/sdk/types.js'),
-  ]);
-  const server = new Server(
-    { name: 'stak', title: 'Stak', version },
-    { capabilities: { tools: {}, resources: {} } },
-  );
-  server.setRequestHandler(types.ListToolsRequestSchema, () => ({
-    tools: offered.map(({ name, title, description, inputSchema, annotations }) => ({
-      name,
-      title,
-      description,
-      inputSchema,
-      annotations,
-    })),
-  }));
-  server.setRequestHandler(types.CallToolRequestSchema, async ({ params }) => {
-    const tool = all.find(({ name }) => name === params.name);
-    if (!tool)
-      throw new types.McpError(
-        types.ErrorCode.InvalidParams,
-        `There is no tool ${JSON.stringify(params.name)}`,
-      );
-    return runTool(tool, params.arguments ?? {}, call);
-  });
-  server.setRequestHandler(types.ListResourcesRequestSchema, () => ({
-    resources: designs.map(({ name, description }) => ({
-      uri: `stak://tables/${name}`,
-      name,
-      ...(description !== undefined && { description }),
-      mimeType: 'text/markdown',
-    })),
-  }));
-  server.setRequestHandler(types.ReadResourceRequestSchema, ({ params: { uri } }) => {
-    const table = designs.find(({ name }) => uri === `stak://tables/${name}`);
-    if (!table) throw new types.McpError(types.ErrorCode.InvalidParams, `There is no resource ${uri}`);
-    return { contents: [{ uri, mimeType: 'text/markdown', text: designDoc(table) }] };
-  });
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  await server.connect(transport);
-  return transport.handleRequest(request, { parsedBody: messages });
-}
-
-async function runTool(tool: Tool, input: Record<string, unknown>, call: Call) {
-  let response: Response;
-  try {
-    const { path, init } = tool.request(input);
-    response = await call(path, init);
-  } catch (error) {
-    if (!(error instanceof ToolInputError)) throw error;
-    return { content: [{ type: 'text' as const, text: error.message }], isError: true };
-  }
-  const text = await response.text();
-  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
-  const value: unknown = isJson && text !== '' ? JSON.parse(text) : undefined;
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return {
-    content: [{ type: 'text' as const, text: text === '' ? 'Done.' : text }],
-    ...(isObject && response.ok && { structuredContent: value as Record<string, unknown> }),
-    isError: !response.ok,
-  };
 }

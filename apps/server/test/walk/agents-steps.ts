@@ -83,6 +83,11 @@ const talking: readonly Step[] = [
   }),
   ...byBoth({ operation: 'agents.getResponse', path: { response_id: 'resp_walked' }, status: 404 }),
   ...byBoth({ operation: 'agents.cancelResponse', path: { response_id: 'resp_walked' }, status: 404 }),
+  ...byBoth({ operation: 'agents.getAgentCard' }),
+  ...byBoth({
+    operation: 'agents.callA2a',
+    body: { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'task_walked' } },
+  }),
   ...byBoth({ operation: 'agents.listOpenAiModels' }),
   ...byBoth({ operation: 'agents.getOpenAiModel', path: { model: 'default' } }),
   { operation: 'agents.listModels', stranger: 'own' },

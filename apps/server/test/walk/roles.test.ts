@@ -69,6 +69,8 @@ const permissionsOf = async (role: string): Promise<string[]> => {
 const ranks = ['read', 'write', 'admin'];
 const isScoped = ({ auth, scope }: Operation) => scope !== undefined && auth !== 'endUser';
 
+type ProtocolError = { code: unknown; data?: { reason?: string }[] };
+
 it.each([
   ['viewer', 'read'],
   ['member', 'write'],
@@ -83,8 +85,11 @@ it.each([
     expect(permitted, operation.id).not.toContain(operation.id);
     const answer = await ask(operation, role);
     expect(answer.status, `${operation.id} by ${role}: ${answer.text}`).toBe(403);
-    const { code, error } = answer.json as { code?: string; error?: { code: string } };
-    expect(code ?? error?.code, operation.id).toMatch(/^http\.(scope|role)_missing$/);
+    // Some speak another protocol, whose errors have another shape.
+    const { code, error } = answer.json as { code?: string; error?: ProtocolError };
+    expect(code ?? error?.data?.[0]?.reason ?? error?.code, operation.id).toMatch(
+      /^http\.(scope|role)_missing$/,
+    );
   }
 });
 

@@ -109,8 +109,9 @@ export type RouteSpec = Guard & {
   audit: boolean | 'own';
   stores: Storing | EstimateBytes;
   tenant: Tenancy;
-  // Whether it is a tool of the MCP server, and of which kind.
-  mcp: 'reads' | 'writes' | false;
+  // Whether it is a tool of the MCP server, and of which kind; or, for a stream of events, the path of the list that
+  // changes with each of them: a resource that assistants read and watch.
+  mcp: 'reads' | 'writes' | false | { watches: `/${string}` };
   tags?: string[];
   request?: { params?: ZodObject; query?: ZodObject; headers?: ZodObject; body?: JsonBody | RawBody };
   responses: RouteConfig['responses'];
@@ -200,8 +201,7 @@ export function route<const R extends RouteSpec>(spec: R & Exact<R>): R {
     complain('a line in the audit trail needs a name, and a caller');
   checkStoring(spec, complain);
   checkTenancy(spec, complain);
-  if (!['reads', 'writes', false].includes(spec.mcp)) complain('does not say whether it is an MCP tool');
-  if (spec.mcp && spec.operationId === undefined) complain('a tool needs a name');
+  checkTool(spec, complain);
   const bodyShape = jsonSchemaOf(spec);
   for (const name of spec.reachesWith ?? [])
     if (!(bodyShape instanceof ZodObject) || !Object.hasOwn(bodyShape.shape, name))
@@ -258,6 +258,14 @@ function checkStoring({ stores, audit, auth, method }: RouteSpec, complain: Comp
     complain('a read that is audited stores a line');
   if (stores === 'nothing' && audit === true) complain('what is audited stores a line');
   if (stores === 'deletes' && ['get', 'any'].includes(method)) complain('a read deletes nothing');
+}
+
+function checkTool({ mcp, method, path, operationId }: RouteSpec, complain: Complain): void {
+  if (typeof mcp !== 'object') {
+    if (!['reads', 'writes', false].includes(mcp)) complain('does not say whether it is an MCP tool');
+    if (mcp && operationId === undefined) complain('a tool needs a name');
+  } else if (method !== 'get' || String(parametersOf(mcp.watches)) !== String(parametersOf(path)))
+    complain('what a stream watches has the same parameters');
 }
 
 function checkTenancy({ tenant, auth, path }: RouteSpec, complain: Complain): void {

@@ -201,6 +201,8 @@ function allowOrigins(origins: readonly string[]) {
       'If-Match',
       'If-None-Match',
       'Last-Event-ID',
+      'Mcp-Method',
+      'Mcp-Name',
       'Mcp-Protocol-Version',
       'Mcp-Session-Id',
       'X-Request-Id',

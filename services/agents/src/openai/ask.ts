@@ -2,8 +2,6 @@ import { hashParts, type PrincipalOf, principalKey } from '@stak/http';
 import { agentOf, chooseAgent } from '../agents/current.ts';
 import { readDefinition } from '../agents/definition.ts';
 import { agentsOfTenant } from '../agents/tables.ts';
-import { showWaiting } from '../approvals/list.ts';
-import type { showApproval } from '../approvals/views.ts';
 import { importConversation } from '../conversations/conversations.ts';
 import { findConversation } from '../conversations/external-writes.ts';
 import type { EnteredTenant, Service, TurnDeps } from '../deps.ts';
@@ -15,6 +13,7 @@ import * as schema from '../schema.ts';
 import { readAgentSettings } from '../settings.ts';
 import { skillNames } from '../skills/enabled-skills.ts';
 import { type Caller, resolveChat, resolveUser } from '../state/access.ts';
+import type { Address } from '../state/answer-ids.ts';
 import { type AnswerOptions, definesAnswer } from '../state/answer-options.ts';
 import {
   cleanText,
@@ -26,10 +25,8 @@ import {
   partsOf,
 } from '../state/message-format.ts';
 import { readTurns } from '../state/reads.ts';
-import type { TurnItem } from '../state/turn-items.ts';
-import { awaitAnswer, isAccepted, type Sent, sendMessage } from '../turns/send-message.ts';
+import { isAccepted, type Sent, sendMessage } from '../turns/send-message.ts';
 import { refuseField } from './error-shape.ts';
-import type { Address } from './ids.ts';
 
 // A request of OpenAI's protocols, as a message of a conversation here.
 
@@ -265,27 +262,3 @@ async function findUnlisted(
   if (kind !== 'account' || !models?.problemWith || !models.providers?.includes(provider)) return undefined;
   return (await models.problemWith(name)) === undefined ? name : undefined;
 }
-
-export type Waiting = { approvals: ReturnType<typeof showApproval>[] };
-
-// The answer, or the approvals that it waits for.
-export async function waitForAnswer(
-  service: OpenAiDeps,
-  address: Address,
-  outcome: Promise<TurnItem | undefined>,
-): Promise<TurnItem | Waiting> {
-  const untilMs = service.clock.now() + limits.stallMs;
-  let turn = await outcome;
-  while (!turn) {
-    const shown = await showWaiting(service, address);
-    if ('approvals' in shown) return { approvals: shown.approvals };
-    if (service.clock.now() >= untilMs)
-      throw agentErrors.create('agents.conversation_busy', 'The answer is still in progress.', {
-        retryAfterS: limits.busyRetryS,
-      });
-    turn = await awaitAnswer(service, address);
-  }
-  return turn;
-}
-
-export const isWaiting = (answer: TurnItem | Waiting): answer is Waiting => 'approvals' in answer;

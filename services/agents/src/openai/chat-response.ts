@@ -1,14 +1,14 @@
 import type { EventSink } from '@stak/http';
 import { z } from 'zod';
 import { sayWaiting } from '../approvals/views.ts';
+import { isWaiting, type Waiting } from '../chat/outcome.ts';
 import { showReply } from '../conversations/views.ts';
 import { secondsOf } from '../deps.ts';
 import { approvalShape } from '../schema.ts';
+import { type Address, idOf } from '../state/answer-ids.ts';
 import type { OpenCall } from '../state/message-format.ts';
 import type { TurnItem } from '../state/turn-items.ts';
-import { isWaiting, type Waiting } from './ask.ts';
 import { showFailure } from './error-shape.ts';
-import { type Address, idOf } from './ids.ts';
 
 const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter']);
 const usage = z.strictObject({

@@ -1,10 +1,11 @@
 import { causeOf, endpoint, json, nameSchemas, route, sse } from '@stak/http';
 import { z } from 'zod';
 import { followAnswer } from '../chat/event-stream.ts';
+import { waitForAnswer } from '../chat/outcome.ts';
 import { enteredTenant } from '../deps.ts';
 import * as limits from '../limits.ts';
 import { tenantParams } from '../schema.ts';
-import { ask, type OpenAiDeps, waitForAnswer } from './ask.ts';
+import { ask, type OpenAiDeps } from './ask.ts';
 import { chatRequest, readChat } from './chat-request.ts';
 import { chatCompletion, chunkSink, showCompletion } from './chat-response.ts';
 import { errorShape } from './error-shape.ts';

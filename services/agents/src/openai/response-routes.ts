@@ -1,28 +1,27 @@
 import { causeOf, endpoint, json, nameSchemas, readsOnly, route, sse } from '@stak/http';
 import { AppError } from '@stak/kit';
 import { z } from 'zod';
-import { showWaiting } from '../approvals/list.ts';
 import { followAnswer } from '../chat/event-stream.ts';
+import { isWaiting, readOutcome, waitForAnswer } from '../chat/outcome.ts';
 import { findConversation } from '../conversations/external-writes.ts';
 import { showReply } from '../conversations/views.ts';
 import { enteredTenant } from '../deps.ts';
-import { agentErrors, noMessage } from '../errors.ts';
+import { noMessage } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { tenantParams } from '../schema.ts';
 import type { Caller } from '../state/access.ts';
+import { type Address, parseId } from '../state/answer-ids.ts';
 import { readTurns } from '../state/reads.ts';
 import { cancelAnswers } from '../turns/cancel.ts';
 import { isAccepted, readAnswer } from '../turns/send-message.ts';
-import { ask, isWaiting, type OpenAiDeps, waitForAnswer } from './ask.ts';
+import { ask, type OpenAiDeps } from './ask.ts';
 import { base, idempotencyKey, openAi, problems } from './chat-routes.ts';
 import { refuseField } from './error-shape.ts';
-import { type Address, parseId } from './ids.ts';
 import { type ReadItem, type ResponseRequest, readResponse, responseRequest } from './response-request.ts';
 import { responseSink } from './response-stream.ts';
 import {
   type Echo,
   itemMessage,
-  type Outcome,
   parseItemId,
   responsePrefix,
   responseShape,
@@ -96,21 +95,8 @@ export function createResponseRoutes(service: OpenAiDeps) {
     return address;
   };
 
-  const read = async (address: Address): Promise<{ outcome: Outcome; atMs: number }> => {
-    try {
-      const turn = await readAnswer(service, address);
-      if (turn) return { outcome: showReply(turn, address.message_id), atMs: Date.parse(turn.created_at) };
-    } catch (error) {
-      if (!agentErrors.includes(error) || error.code !== 'agents.message_dropped') throw error;
-      const { reason } = error.details as { reason: string };
-      return { outcome: { code: reason, message: error.message }, atMs: service.clock.now() };
-    }
-    const shown = await showWaiting(service, address);
-    return { outcome: 'approvals' in shown ? shown : undefined, atMs: service.clock.now() };
-  };
-
   const show = async (address: Address) => {
-    const { outcome, atMs } = await read(address);
+    const { outcome, atMs } = await readOutcome(service, address);
     return showResponse(address, {}, atMs, outcome);
   };
 

@@ -1,14 +1,8 @@
 import type { EventSink } from '@stak/http';
+import type { Outcome } from '../chat/outcome.ts';
+import type { Address } from '../state/answer-ids.ts';
 import { restarted } from './chat-response.ts';
-import type { Address } from './ids.ts';
-import {
-  type Echo,
-  messageItem,
-  type Outcome,
-  type OutputItem,
-  outputOf,
-  showResponse,
-} from './response-view.ts';
+import { type Echo, messageItem, type OutputItem, outputOf, showResponse } from './response-view.ts';
 
 // https://platform.openai.com/docs/api-reference/responses-streaming
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { isFailure, isReply, type Outcome } from '../chat/outcome.ts';
 import { showReply } from '../conversations/views.ts';
 import { secondsOf } from '../deps.ts';
+import { type Address, idOf, parseId } from '../state/answer-ids.ts';
 import type { Message } from '../state/message-format.ts';
 import { openCalls, parseMessages } from '../state/message-format.ts';
 import type { TurnItem } from '../state/turn-items.ts';
-import type { Waiting } from './ask.ts';
-import { type Address, idOf, parseId } from './ids.ts';
 
 const outputText = z.strictObject({
   type: z.literal('output_text').describe('Always `output_text`'),
@@ -109,16 +109,9 @@ export type Echo = Partial<
   >
 >;
 
-type Failure = { code: string; message: string };
-type Reply = ReturnType<typeof showReply>;
-export type Outcome = Reply | Waiting | Failure | undefined; // undefined while it is made
-
 export const responsePrefix = 'resp_';
 const messagePrefix = 'msg_';
 const callPrefix = 'fc_';
-
-const isReply = (outcome: Outcome): outcome is Reply => outcome !== undefined && 'reply' in outcome;
-const isFailure = (outcome: Outcome): outcome is Failure => outcome !== undefined && 'code' in outcome;
 
 export const messageItem = (address: Address, text: string, status: z.infer<typeof itemStatus>) => ({
   type: 'message' as const,

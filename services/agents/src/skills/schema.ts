@@ -120,6 +120,10 @@ export const mcpServerShape = z.strictObject({
       }),
     )
     .describe('Tools that cannot be used'),
+  protocol_version: z
+    .string()
+    .nullable()
+    .describe('The revision of the protocol that the server spoke when the list was last read'),
   tools_at: timestamp.describe('When the list was last read'),
   error: z.string().nullable().describe('Why the list could not be read since'),
   created_at: timestamp.describe('When it was created.'),

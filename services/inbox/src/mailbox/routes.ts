@@ -97,6 +97,7 @@ const joinInbox = route({
 const stream = route({
   ...common,
   path: `${mailboxPath}/stream`,
+  mcp: { watches: `${mailboxPath}/messages` },
   ...reading,
   ...readsOnly,
   operationId: 'inbox.stream',

@@ -49,6 +49,7 @@ const events = route({
   ...reading,
   ...readsOnly,
   path: '/v1/tasks/events',
+  mcp: { watches: '/v1/tasks' },
   operationId: 'tasks.events',
   summary: 'Stream changes',
   description:

@@ -81,6 +81,7 @@ const routes = {
     ...common,
     ...readsOnly,
     path: '/v1/sources/{sourceId}/tail',
+    mcp: { watches: '/v1/sources/{sourceId}/events' },
     operationId: 'webhooks.tailEvents',
     scope: 'read',
     summary: 'Follow the events of a source as they arrive',

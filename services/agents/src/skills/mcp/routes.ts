@@ -132,6 +132,7 @@ const show = (server: McpServer) => ({
     accepted_description: changedFrom ?? null,
   })),
   skipped: skippedOf(server),
+  protocol_version: server.revision ?? null,
   tools_at: server.tools_at,
   error: server.error ?? null,
   created_at: server.created_at,

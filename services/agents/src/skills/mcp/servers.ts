@@ -10,7 +10,14 @@ import { agentErrors } from '../../errors.ts';
 import * as limits from '../../limits.ts';
 import { retryOnConflict } from '../../state/conflict-retry.ts';
 import { OutcomeUnknown, type Skill, type SkillScope } from '../skill.ts';
-import { describeMcpError, type McpAddress, withMcpServer } from './client.ts';
+import {
+  describeMcpError,
+  isOfRevision,
+  type McpAddress,
+  traceMeta,
+  withMcpServer,
+  withSessions,
+} from './client.ts';
 import { mcpServer, mcpServersOfTenant } from './tables.ts';
 import { type McpTool, type Pins, pinTools, readTools, type SkippedTool, type ToolList } from './tools.ts';
 
@@ -80,7 +87,7 @@ function listed(server: string, list: ToolList, tools_at: string, before: McpSer
     skipped: JSON.stringify(skipped),
     pins: JSON.stringify(pins),
   };
-  return { ...texts, tools_at };
+  return { ...texts, tools_at, ...(list.revision !== undefined && { revision: list.revision }) };
 }
 
 async function checkCount({ store }: Pick<Service, 'store'>, tenant_id: string): Promise<void> {
@@ -215,7 +222,7 @@ function refreshLater(service: Base & SkillDeps, server: McpServer): void {
     .finally(() => running.delete(id));
 }
 
-const toSkill = (service: SkillDeps & Pick<Service, 'clock'>, server: McpServer, tool: McpTool): Skill => ({
+const toSkill = (service: Base & SkillDeps, server: McpServer, tool: McpTool): Skill => ({
   name: tool.skill,
   description: tool.description,
   triggers: [],
@@ -234,20 +241,23 @@ const toSkill = (service: SkillDeps & Pick<Service, 'clock'>, server: McpServer,
 type Content = { type: string; text?: unknown; mimeType?: unknown; uri?: unknown };
 
 async function callTool(
-  service: SkillDeps,
+  service: Base & SkillDeps,
   server: McpServer,
   { name }: McpTool,
   input: Record<string, unknown>,
   { signal, idempotency_key }: SkillScope,
 ) {
-  const address = { url: server.url, headers: openHeaders(service, server) };
+  // Servers from before revisions were noted have a session.
+  const { url, revision = withSessions } = server;
+  const address = { url, headers: openHeaders(service, server), revision };
   const reach = { outbound: service.mcpOutbound, signal, timeoutMs: limits.mcpCallMs };
-  const key = { 'stak/idempotency_key': idempotency_key };
+  const meta = { 'stak/idempotency_key': idempotency_key, ...traceMeta() };
   let isCalled = false; // opening the session does nothing for the user
   const result = await withMcpServer(address, reach, client => {
     isCalled = true;
-    return client.callTool({ name, arguments: input, _meta: key });
+    return client.callTool({ name, arguments: input, _meta: meta });
   }).catch(error => {
+    if (isOfRevision(error)) refreshLater(service, server);
     const text = `the MCP server ${server.name} failed: ${describeMcpError(error)}`;
     throw isCalled && error instanceof OutcomeUnknown ? new OutcomeUnknown(text) : new Error(text);
   });

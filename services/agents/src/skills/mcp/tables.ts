@@ -17,6 +17,7 @@ export const mcpServer = entity(conversationsKeys, {
       .optional()
       .describe('JSON: the accepted definition of each tool, as a hash, and its skill'),
     skipped: z.string().describe('JSON: tools that cannot be used, and why'),
+    revision: z.string().optional().describe('of the protocol, as it was agreed on when the list was read'),
     tools_at: z.string().describe('when the list was last read'),
     error: z.string().optional().describe('why later reads failed'),
     created_at: z.string(),

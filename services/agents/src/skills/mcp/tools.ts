@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Client } from '@modelcontextprotocol/client';
 import { findProblem, type JsonObject } from '@stak/json-schema';
 import { cutText } from '@stak/kit';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ export type McpTool = {
 };
 export type SkippedTool = { name: string; reason: string };
 type ListedTool = Omit<McpTool, 'skill' | 'changedFrom'> & { hash: string };
-export type ToolList = { tools: ListedTool[]; skipped: SkippedTool[] };
+export type ToolList = { tools: ListedTool[]; skipped: SkippedTool[]; revision?: string };
 
 export const mcpPrefix = 'mcp_';
 
@@ -136,7 +136,8 @@ const isSameAs = (earlier: McpTool, tool: ListedTool): boolean =>
 // The usable part of a server's tools: a model gets all of them with every message, and a provider refuses a whole
 // message for one schema that it does not support.
 export async function readTools(client: Client): Promise<ToolList> {
-  const list: ToolList = { tools: [], skipped: [] };
+  const revision = client.getNegotiatedProtocolVersion();
+  const list: ToolList = { tools: [], skipped: [], ...(revision !== undefined && { revision }) };
   const skip = (name: string, reason: string) => {
     if (list.skipped.length < limits.mcpTools) list.skipped.push({ name, reason });
   };

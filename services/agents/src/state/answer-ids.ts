@@ -1,4 +1,4 @@
-import type { ConversationKey } from '../state/lease.ts';
+import type { ConversationKey } from './lease.ts';
 
 export type Address = ConversationKey & { message_id: string };
 
