@@ -26,6 +26,7 @@ export type Asker = {
   caller: PrincipalOf<'user'>;
   tenant: EnteredTenant;
   decider: Decider; // of approvals, for the audit trail
+  cause: string; // of what is written
 };
 export type Started = { address: Address; answer: Promise<TurnItem | undefined> };
 
@@ -54,7 +55,7 @@ export async function start(
   )
     throw noPush();
   if (message.taskId !== undefined) return decideTask(service, asker, message);
-  const { caller, tenant } = asker;
+  const { caller, tenant, cause } = asker;
   const content = textOf(message);
   const key = `a2a ${message.messageId}`;
   const { tenant_id } = tenant;
@@ -64,7 +65,7 @@ export async function start(
       : (await resolveChat(service, caller, { tenant_id, conversation_id: contextOf(message.contextId) }))
           .conversation_id;
   const sent = await sendMessage(service, {
-    ...{ caller, tenant, conversation_id, content, key, isFollowed, creates: true },
+    ...{ caller, tenant, conversation_id, content, key, cause, isFollowed, creates: true },
     user_id: resolveUser(caller, userOf(params)),
   });
   return { address: { tenant_id, conversation_id, message_id: sent.message_id }, answer: sent.outcome };

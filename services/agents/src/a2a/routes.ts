@@ -1,4 +1,4 @@
-import { endpoint, json, readsOnly, route, sse } from '@stak/http';
+import { causeOf, endpoint, json, readsOnly, route, sse } from '@stak/http';
 import { deciderOf } from '../approvals/decisions.ts';
 import { followAnswer } from '../chat/event-stream.ts';
 import { readOutcome } from '../chat/outcome.ts';
@@ -79,7 +79,7 @@ export const createA2aRoutes = (service: methods.A2aDeps) =>
       const { id = null } = request;
       const caller = c.get('principal');
       const tenant = enteredTenant(c);
-      const asker = { caller, tenant, decider: deciderOf(c, caller, tenant.account_id) };
+      const asker = { caller, tenant, decider: deciderOf(c, caller, tenant.account_id), cause: causeOf(c) };
       const stream = ({ address, answer }: Partial<methods.Started> & Pick<methods.Started, 'address'>) =>
         sse(c, {
           subscribe: (_, sink) =>
