@@ -117,7 +117,7 @@ describe('the tenant of an operation', () => {
 
   it('is the server’s own in mailboxes only, and where callers work on what is their own', () => {
     const ours = routes.filter(({ tenant }) => tenant === 'path-or-server' || tenant === 'caller');
-    for (const route of ours) expect(named(route)).toMatch(/^(inbox|tasks|lake|insights)\./);
+    for (const route of ours) expect(named(route)).toMatch(/^((inbox|tasks|lake|insights)\.|system\.why$)/);
     for (const { path } of routes.filter(({ tenant }) => tenant === 'path-or-server'))
       expect(path).toContain('/users/{uid}');
   });

@@ -16,7 +16,8 @@ const model = z.strictObject({
 const language = z
   .string()
   .max(35)
-  .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'A tag such as en or pt-BR');
+  .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'A tag such as en or pt-BR')
+  .meta({ example: 'en' });
 
 // What an agent is. Every field has a default, so that a definition of an earlier version can be read.
 export const agentDefinition = z.strictObject({

@@ -151,6 +151,13 @@ export const errorTexts: Readonly<Record<string, string>> = {
   'accounts.billing_busy': 'A change of the plan is under way. Try again after `Retry-After`.',
   'accounts.busy': 'Too many people sign in right now. Try again after `Retry-After`.',
 
+  'agents.agent_not_found': 'The agent does not exist. List the agents and check the name.',
+  'agents.agent_exists': 'There is an agent with this name, or it has changed since. Read it again.',
+  'agents.agent_refused': 'The agent cannot be used as it is asked for. `detail` and `problems` say why.',
+  'agents.agent_not_published': 'The agent has only a draft. Publish it first.',
+  'agents.agent_is_settings': 'The agent `default` is the settings of the tenant. Change those.',
+  'agents.too_many_agents': 'The tenant has as many agents as it may. Delete one that is not used.',
+  'agents.version_not_found': 'The agent has no such version. List its versions.',
   'agents.channel_disabled':
     'The channel is not enabled for the tenant. Enable it in the settings of the tenant.',
   'agents.channel_not_found': 'The channel does not exist. Connect it first.',
