@@ -1,5 +1,5 @@
 import type { AccountPrincipal } from '@stak/http';
-import { type Find, type Findings, type Ref, refOfCause, type Thing } from '@stak/kit';
+import { type Find, type Findings, type Ref, refOfCause, refText, type Thing } from '@stak/kit';
 import type { OpenServices } from './services.ts';
 
 type Lake = Pick<NonNullable<OpenServices['lake']>, 'history'>;
@@ -15,7 +15,9 @@ export const withRecall = (findings: Findings, { history }: Lake): Findings => {
       const id = parts.at(-1);
       if (found.length > 0 || id === undefined || asker.userId !== undefined) return found;
       const image = await imageIn(history, table, id, asker.accountId).catch(() => undefined);
-      return image ? [thingOf(image, asker.accountId)] : [];
+      const thing = image && thingOf(image, asker.accountId);
+      // The lake is asked for an id, which may be that of somebody else's task.
+      return thing && refText(thing.ref) === refText({ kind: thing.ref.kind, parts }) ? [thing] : [];
     };
   return {
     ...findings,
