@@ -95,7 +95,7 @@ test('--help and --version', async () => {
   expect(help).toMatchObject({ code: 0, stderr: '' });
   const names = [...help.stdout.matchAll(/^ {2}([a-z]+) {2,}[A-Z]/gm)].map(([, name]) => name!);
   expect(names.join(' ')).toBe(
-    'start demo login logout whoami me keys audit tenants tokens inbox hooks tasks chat models mcp lake accounts tables streams storage secrets dynamodb backup restore export import migrate aws completion simulate',
+    'start demo login logout whoami me keys audit tenants tokens inbox hooks tasks chat agents models mcp lake why accounts tables streams storage secrets dynamodb backup restore export import migrate aws completion simulate',
   );
   expect(half, 'half a command is answered with the other half').toMatchObject({
     code: 1,

@@ -8,7 +8,19 @@ type Section = { title?: string; body: string };
 const groups: Readonly<Record<string, readonly string[]>> = {
   'Run it': ['start', 'demo'],
   'Sign in': ['login', 'logout', 'whoami', 'me', 'keys', 'audit'],
-  'Use it': ['tenants', 'tokens', 'inbox', 'hooks', 'tasks', 'chat', 'models', 'mcp', 'lake', 'why'],
+  'Use it': [
+    'tenants',
+    'tokens',
+    'inbox',
+    'hooks',
+    'tasks',
+    'chat',
+    'agents',
+    'models',
+    'mcp',
+    'lake',
+    'why',
+  ],
   'Look after it': [
     'accounts',
     'tables',

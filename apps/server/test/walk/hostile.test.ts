@@ -202,8 +202,10 @@ function expectProblem(answer: Answer, statuses: readonly number[], { id, proble
   expect(statuses, `${id}: ${answer.status} ${answer.text.slice(0, 300)}`).toContain(answer.status);
   expect(answer.headers.get('content-type'), id).toContain(problemType);
   const problem = { status: answer.status, code: expect.any(String) };
-  const ofOpenAi = { error: { message: expect.any(String), code: expect.any(String) } };
-  expect(answer.json, id).toMatchObject(problemType === 'application/json' ? ofOpenAi : problem);
+  // OpenAI's clients and those of A2A expect the errors of their protocols.
+  const isRpc = 'jsonrpc' in Object(answer.json);
+  const other = { error: { message: expect.any(String), code: expect.any(isRpc ? Number : String) } };
+  expect(answer.json, id).toMatchObject(problemType === 'application/json' ? other : problem);
 }
 
 // 501 is an integration that is not configured, 503 a place that is busy: both are documented problems.

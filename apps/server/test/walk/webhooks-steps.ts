@@ -47,6 +47,7 @@ export const webhooksSteps: readonly Step[] = [
   { operation: 'webhooks.listAllEvents', query: { sourceIds: '{sourceId}', where: 'body.note = Walked' } },
   { operation: 'webhooks.tailEvents' },
   { operation: 'webhooks.readEvent' },
+  { operation: 'system.why', path: { id: '{eventId}' } },
   { operation: 'webhooks.readBody' },
   { operation: 'webhooks.replayEvent', body: { connectionIds: ['{connectionId}'] }, status: 202 },
   { operation: 'webhooks.cancelEvent', body: { connectionIds: ['{connectionId}'] } },
