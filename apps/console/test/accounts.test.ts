@@ -156,7 +156,7 @@ describe.skipIf(!browser)(browser ? 'an account' : 'an account (needs a browser)
       new RegExp(`^otpauth://totp/.*[?&]secret=${secret}(?:&|$)`),
     );
     await expectUsable(page, 'an app');
-    await page.getByLabel('Code', { exact: true }).fill(codeOf(secret));
+    await page.getByRole('textbox', { name: 'Code' }).fill(codeOf(secret));
     await page.getByRole('button', { name: 'Confirm' }).click();
     const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
     await expect.poll(() => codes.count()).toBe(10);

@@ -1,7 +1,7 @@
 import '@mantine/spotlight/styles.css';
 import { Kbd } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { createSpotlight, Spotlight } from '@mantine/spotlight';
+import { createSpotlight, Spotlight, useSpotlight } from '@mantine/spotlight';
 import { IconArrowRight, IconHistory, IconSearch } from '@tabler/icons-react';
 import { useQueries } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -47,6 +47,7 @@ export default function Palette({ pages }: { pages: readonly PageLink[] }) {
       returnFocus={!hasActed}
       clearQueryOnClose
       shortcut={null}
+      attributes={{ content: { 'aria-label': 'Search and actions' } }}
       scrollable
       maxHeight={420}
     >
@@ -96,11 +97,19 @@ function selectFirst(): HTMLElement | null {
 function useFirstSelected(text: string, ids: string) {
   const movedIn = useRef<string>(undefined); // the texts in which a key was pressed
   const enteredIn = useRef<string>(undefined);
+  const { opened } = useSpotlight(store);
   useEffect(() => {
-    if (ids === '' || movedIn.current === text) return;
-    const first = selectFirst();
-    if (enteredIn.current === text) first?.click();
-  }, [text, ids]);
+    if (!opened) movedIn.current = undefined;
+    if (!opened || ids === '' || movedIn.current === text) return;
+    // The list is there in the next frame after it was opened.
+    const frame = requestAnimationFrame(() => {
+      const first = selectFirst();
+      if (enteredIn.current !== text) return;
+      enteredIn.current = undefined;
+      first?.click();
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [text, ids, opened]);
   return ({ key }: KeyboardEvent) => {
     if (key === 'ArrowDown' || key === 'ArrowUp') movedIn.current = text;
     if (key === 'Enter' && ids === '') enteredIn.current = text;

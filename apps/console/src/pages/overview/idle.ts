@@ -5,7 +5,6 @@ import { client } from '../../queries/api.ts';
 import { paced } from '../../queries/pace.ts';
 
 const pulseMs = 10_000;
-const idlePulseMs = 30_000; // of a page that nobody touches
 const attemptMs = 3_000; // until most events have been delivered
 
 const told = [['webhook-analytics'], ['first-steps'], ['usage'], ['insights'], ['own-inboxes']];
@@ -17,7 +16,7 @@ const told = [['webhook-analytics'], ['first-steps'], ['usage'], ['insights'], [
 export function usePulse(): void {
   const queries = useQueryClient();
   const { data } = useRows(['sources'], () => client.webhooks.listSources(), {
-    refetchInterval: paced(pulseMs, idlePulseMs),
+    refetchInterval: paced(pulseMs),
   });
   const counts = data?.map(one => `${one.sourceId} ${one.eventCount}`).join();
   const before = useRef(counts);

@@ -56,15 +56,13 @@ export function FilterMenu({ filter, isDisabled, onChange }: Props) {
           <Fragment key={label}>
             <Menu.Label>{label}</Menu.Label>
             {choices.map(([name, term]) => (
-              <Menu.Item
+              <Menu.CheckboxItem
                 key={term}
-                role="menuitemcheckbox"
-                aria-checked={terms.has(term)}
-                fw={terms.has(term) ? 700 : undefined}
-                onClick={() => onChange(withTerm(filter, term))}
+                checked={terms.has(term)}
+                onChange={() => onChange(withTerm(filter, term))}
               >
                 {name}
-              </Menu.Item>
+              </Menu.CheckboxItem>
             ))}
           </Fragment>
         ))}

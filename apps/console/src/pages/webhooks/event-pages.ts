@@ -18,7 +18,7 @@ export const unsettled = new Set<EventStatus>(['received', 'processing', 'retryi
 const pageRows = 100;
 const pollMs = 2_000; // while deliveries are on their way
 const quietPollMs = 10_000;
-const watchedPollMs = 20_000; // of a page that nobody touches, but may watch: several sources have no stream
+const watchedPollMs = 30_000; // of a page that nobody touches, but may watch: several sources have no stream
 const refreshedPages = 4; // read again as a whole while they have deliveries on their way
 
 /** Reads a list again, unless it has become so long that only its newest events are. */
