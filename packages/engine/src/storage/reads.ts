@@ -1,4 +1,4 @@
-import type { Database, RangeOptions as LmdbRange, RootDatabase, Transaction } from 'lmdb';
+import type { Database, RangeOptions as LmdbRange, RootDatabase } from 'lmdb';
 import { ItemDamage } from '../errors.ts';
 import { isWholeItem } from './codec.ts';
 import type { PageGuard } from './page-guard.ts';
@@ -7,6 +7,9 @@ import type { Decode, Entry, RangeOptions } from './store.ts';
 export type Encoder = { encode(value: Buffer): Buffer; decode(bytes: Buffer, end?: unknown): unknown };
 
 export type Db = RootDatabase<unknown, Buffer> & Database;
+
+// LMDB's own. Its declarations do not pass the strictest checks, and those of the engine lead here.
+type Transaction = { done(): void };
 
 // For callers that need only the key.
 export const nothing: Decode<true> = () => true;
