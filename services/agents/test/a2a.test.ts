@@ -260,7 +260,7 @@ describe('what a caller may not do', () => {
     expect([other.contextId === task.contextId, textOf(other)]).toEqual([false, 'For Bob.']);
     await expect(clientOf(fixture, 'globex')).rejects.toThrow('404');
     const stranger = await rpc(fixture, 'globex', 'GetTask', { id: task.id });
-    expect([stranger.status, stranger.body.error.data[0].reason]).toEqual([404, 'tenants.not_found']);
+    expect([stranger.status, stranger.body.error.data[0]?.reason]).toEqual([404, 'tenants.not_found']);
     expect((await rpc(fixture, 'nobody', 'GetTask', { id: task.id })).status).toBe(401);
   });
 
@@ -322,14 +322,15 @@ describe('what a caller may not do', () => {
     const refused = await rpc(fixture, 'acme', 'SendMessage', {
       message: { messageId: 'three', role: 'ROLE_USER', parts: [{ text: 'Three' }] },
     });
-    expect([refused.status, refused.body.error.data[0].reason]).toEqual([429, 'agents.quota_exceeded']);
+    expect([refused.status, refused.body.error.data[0]?.reason]).toEqual([429, 'agents.quota_exceeded']);
     expect(refused.retryAfter).toMatch(/^\d+$/);
     expect(stub.asked).toHaveLength(1);
   });
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads from an answer, it names itself.
-type Answer = { id: unknown; error: any };
+type RpcError = { code: number; message: string; data: { reason: string }[] };
+type Answer = { id: unknown; error: RpcError };
 
 async function rpc(fixture: Fixture, token: string, method: string, params: unknown, headers = {}) {
   const response = await fetchAs(fixture, token)('http://localhost/v1/tenants/acme/a2a', {
