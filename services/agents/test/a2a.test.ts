@@ -328,7 +328,6 @@ describe('what a caller may not do', () => {
   });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: what a test reads from an answer, it names itself.
 type RpcError = { code: number; message: string; data: { reason: string }[] };
 type Answer = { id: unknown; error: RpcError };
 
