@@ -26,7 +26,7 @@ export const withRecall = (findings: Findings, { history }: Lake): Findings => {
   };
 };
 
-// What it was when it was last seen. The lake shows an account its own rows and those of its tenants only.
+// Returns an item as it was when it was last seen. The lake shows an account its own rows and those of its tenants only.
 async function imageIn(
   history: Lake['history'],
   table: 'events' | 'tasks',

@@ -1,7 +1,7 @@
 import { Table, VisuallyHidden } from '@mantine/core';
 import type { MouseEvent, ReactNode, Ref } from 'react';
 
-// What a table of any length is made of. On a phone each row is a card that names its columns; the ARIA roles keep it a
+// These are the parts of a table of any length. On a phone each row is a card that names its columns; the ARIA roles keep it a
 // table.
 
 export type Column<Row> = {

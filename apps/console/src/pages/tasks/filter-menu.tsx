@@ -5,7 +5,7 @@ import { Fragment } from 'react';
 type Choice = readonly [label: string, term: string];
 type Group = readonly [label: string, choices: readonly Choice[]];
 
-// What most people filter by. The guide has the rest of the language.
+// These are the terms that most people filter by. The guide has the rest of the language.
 const groups: readonly Group[] = [
   [
     'Due',

@@ -58,7 +58,7 @@ function revisionOf({ params }: Message): string | undefined {
   return typeof revision === 'string' ? revision : undefined;
 }
 
-// What proxies may read of a message, without its body.
+// Names the headers that say what a message is, so that proxies need not read its body.
 function headersOf(message: Message, version: string | undefined): Record<string, string> {
   const revision = revisionOf(message) ?? version;
   const { method, params } = message;

@@ -12,7 +12,7 @@ import { agentKey, agentsKey } from '../queries.ts';
 
 type Props = { tenant_id: string; name: string };
 
-// What the draft would change, and the versions, each of which can answer again.
+// Shows what the draft would change, and the versions, each of which can answer again.
 export function AgentVersions({ tenant_id, name }: Props) {
   const agent = { tenant_id, name };
   const key = agentKey(tenant_id, name);
